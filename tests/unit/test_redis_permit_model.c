@@ -20,6 +20,8 @@
 #define LEASE_MS 2500
 /* A place is asked for every 2 s, and there are two before the last. */
 #define TWO_PLACES_MS 4000
+/* The first looks so often, whatever it is told. */
+#define SAFETY_MS 1100
 /* Who follows a peer looks every 90 to 110 ms. */
 #define PEER_MS 110
 /* So long a waiter behind a dead one stays where it is, while a peer holds. */
@@ -131,6 +133,13 @@ static void who_is_paused_costs_a_claim_window_and_comes_late(void **state)
                 .states = 560000));
 }
 
+static void a_release_by_the_other_script_is_found_out_by_the_first(void **state)
+{
+    (void) state;
+    SEARCH(CASE(2, "21 ", "1", ONE(RELEASE_IS_UNKNOWN), .longest_ms = SAFETY_MS, .states = 5500),
+           CASE(2, "211", "1", ONE(RELEASE_IS_UNKNOWN), .longest_ms = SAFETY_MS, .states = 140000));
+}
+
 static void waiters_stand_up_again_when_the_servers_data_are_lost(void **state)
 {
     (void) state;
@@ -196,6 +205,13 @@ static const struct {
     model_mutation mutation;
     model_scenario scenario;
 } mutants[] = {
+    {{"what comes behind a release keeps the weight",
+      "redis.call('ZREM', KEYS[1], ARGV[1])\nredis.call('HDEL', KEYS[3], ARGV[1], '')",
+      "redis.call('HDEL', KEYS[3], ARGV[1], '')"},
+     CASE(2, "21 ", "1", ONE(RELEASE_IS_UNKNOWN), .longest_ms = SAFETY_MS)},
+    {{"what comes behind a release keeps the sum", "redis.call('HDEL', KEYS[3], ARGV[1], '')",
+      "redis.call('HDEL', KEYS[3], ARGV[1])"},
+     CASE(2, "21 ", "1", ONE(RELEASE_IS_UNKNOWN), .longest_ms = SAFETY_MS)},
     {{"whoever comes takes", "return tonumber(weight) <= limit - used", "return true"},
      CASE(2, "21 ", "1", .tries = true)},
     {{"weights are all one for who waits", "if tonumber(weight) <= limit - used then\nlocal delay",
@@ -317,6 +333,7 @@ int main(void)
         UNIT_REDIS_TEST(who_renews_is_as_any_other_holder),
         UNIT_REDIS_TEST(a_lost_message_costs_the_time_until_its_waiter_asks),
         UNIT_REDIS_TEST(who_is_paused_costs_a_claim_window_and_comes_late),
+        UNIT_REDIS_TEST(a_release_by_the_other_script_is_found_out_by_the_first),
         UNIT_REDIS_TEST(waiters_stand_up_again_when_the_servers_data_are_lost),
         UNIT_REDIS_TEST(a_peer_that_says_nothing_is_followed_by_polls),
         UNIT_REDIS_TEST(permits_are_left_free_for_peers_and_then_handed_over_again),

@@ -31,6 +31,8 @@
 #define BEHIND_DEAD_MS 2000
 /* Two leases, and a poll behind a peer. */
 #define TWO_THINGS_MS (2 * MODEL_TTL_MS + PEER_MS)
+/* The first looks so often, whatever it is told. */
+#define SAFETY_MS 1100
 /* Who follows a peer looks every 100 ms. */
 #define PEER_MS 100
 /* So long a lock is left free for peers in each layout. */
@@ -185,6 +187,14 @@ static void waiters_stand_up_again_when_the_servers_data_are_lost(void **state)
            CASE("prw", "", ONE(DATA_IS_LOST), .longest_ms = TWO_PLACES_MS, .states = 38000));
 }
 
+static void a_release_by_the_other_script_is_found_out_by_the_first(void **state)
+{
+    (void) state;
+    SEARCH(CASE("www", "w", ONE(RELEASE_IS_UNKNOWN), .longest_ms = SAFETY_MS, .states = 50000),
+           CASE("ppw", "", ONE(RELEASE_IS_UNKNOWN), .longest_ms = SAFETY_MS, .states = 12000),
+           CASE("rwr", "w", ONE(RELEASE_IS_UNKNOWN), .longest_ms = SAFETY_MS, .states = 55000));
+}
+
 static void a_peer_that_says_nothing_is_followed_by_polls(void **state)
 {
     (void) state;
@@ -326,6 +336,15 @@ static const struct {
     {{"a grant is as long as it likes", "hold(waiter.token, CLAIM_MS, '')",
       "hold(waiter.token, 9000, '')"},
      CASE("ww ", "w", ONE(DIES), .longest_ms = MODEL_TTL_MS, STRING)},
+    {{"a writer leaves its mark behind", "redis.call('ZREM', KEYS[1], '__write__')\n", ""},
+     CASE("ww ", "w", ONE(RELEASE_IS_UNKNOWN), .longest_ms = SAFETY_MS)},
+    {{"what comes behind a release ends another's hold",
+      "if redis.call('ZREM', KEYS[1], ARGV[1]) == 1 then\nredis.call('ZREM', KEYS[1], '__write__')",
+      "if redis.call('ZREM', KEYS[1], ARGV[1]) then\nredis.call('ZREM', KEYS[1], '__write__')"},
+     CASE("ww ", "w", ONE(RELEASE_IS_UNKNOWN), .longest_ms = SAFETY_MS)},
+    {{"what comes behind a release ends a namesake's hold", "token, 1, true) == 1) then",
+      "token, 1, true) ~= 0) then"},
+     CASE("ww ", "w", ONE(RELEASE_IS_UNKNOWN), .longest_ms = SAFETY_MS, ONE_OWNER)},
     {{"the record is of no use", "if select(2, parts_of(token)) == owner then", "if false then"},
      CASE("ww ", "w", ONE_OWNER)},
 };
@@ -364,6 +383,7 @@ int main(void)
         UNIT_REDIS_TEST(a_lost_message_costs_the_time_until_its_waiter_asks),
         UNIT_REDIS_TEST(who_is_paused_costs_a_claim_window_and_comes_late),
         UNIT_REDIS_TEST(waiters_stand_up_again_when_the_servers_data_are_lost),
+        UNIT_REDIS_TEST(a_release_by_the_other_script_is_found_out_by_the_first),
         UNIT_REDIS_TEST(a_peer_that_says_nothing_is_followed_by_polls),
         UNIT_REDIS_TEST(a_lock_is_left_free_for_peers_and_then_handed_over_again),
         UNIT_REDIS_TEST(who_tries_first_queues_when_it_is_refused),

@@ -51,12 +51,14 @@ typedef enum {
     MODEL_ACQUIRE,
     MODEL_SHARE,
     MODEL_RELEASE,
+    MODEL_LET_GO, /* what comes behind a release */
     MODEL_REFRESH,
     MODEL_PEER_TAKES,
     MODEL_PEER_RELEASES,
     MODEL_PERMIT_ACQUIRE,
     MODEL_PERMIT_REFRESH,
     MODEL_PERMIT_RELEASE,
+    MODEL_PERMIT_LET_GO,
     MODEL_PERMIT_PEER_TAKES,
     MODEL_PERMIT_PEER_RELEASES,
     MODEL_FLUSH
@@ -243,6 +245,7 @@ typedef enum {
     MODEL_REFRESHES,
     MODEL_DATA_IS_LOST,
     MODEL_PEER_COMES,
+    MODEL_RELEASE_IS_UNKNOWN, /* so that what comes behind it gives the lock back */
     MODEL_EVENTS
 } model_event_kind;
 

@@ -291,6 +291,26 @@ static bool is_just_queued(const model_state *state, int actor)
            && (!client->requests[0].is_there || client->requests[0].is_done);
 }
 
+/*
+ * In the place of the release, or some time behind it. Readers aside: their lock's key may last for
+ * longer than they do then.
+ */
+static bool is_released_by_other_script(model_state *state, int actor, const char **violation)
+{
+    model_client *client = &state->clients[actor];
+    model_request *request = &client->requests[0];
+    model_call call;
+
+    if (client->phase != MODEL_RELEASING || client->holds == 'r') {
+        return false;
+    }
+    call = model_call_of(client, actor, request);
+    call.script = (uint8_t) model_script_of(MODEL_LET_GO);
+    model_carry_out(state, &call, violation);
+    request->is_done = 1;
+    return true;
+}
+
 static bool fault_happens(model_state *state, model_event event, const char **violation)
 {
     model_client *client = &state->clients[event.actor % MODEL_CLIENTS];
@@ -371,6 +391,8 @@ static bool fault_happens(model_state *state, model_event event, const char **vi
                 return true;
             }
             return false;
+        case MODEL_RELEASE_IS_UNKNOWN:
+            return !is_peers && is_released_by_other_script(state, event.actor, violation);
         default:
             return false;
     }

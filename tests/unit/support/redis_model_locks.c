@@ -29,14 +29,16 @@
     "return 1"
 
 static const char *const texts[MODEL_FLUSH] = {
-    [MODEL_ACQUIRE] = AHEAD REDIS_LUA_ACQUIRE,
-    [MODEL_SHARE] = AHEAD REDIS_LUA_ACQUIRE_SHARED,
-    [MODEL_RELEASE] = AHEAD REDIS_LUA_RELEASE,
-    [MODEL_REFRESH] = AHEAD REDIS_LUA_REFRESH,
-    [MODEL_PEER_TAKES] = PEER_SAVE,
+    [MODEL_ACQUIRE] = AHEAD REDIS_LUA_ACQUIRE, [MODEL_SHARE] = AHEAD REDIS_LUA_ACQUIRE_SHARED,
+    [MODEL_RELEASE] = AHEAD REDIS_LUA_RELEASE, [MODEL_LET_GO] = REDIS_LUA_LET_GO,
+    [MODEL_REFRESH] = AHEAD REDIS_LUA_REFRESH, [MODEL_PEER_TAKES] = PEER_SAVE,
     [MODEL_PEER_RELEASES] = PEER_DELETE,
 };
-static const char *const key_counts[MODEL_FLUSH] = {"5", "4", "4", "2", "1", "1"};
+static const char *const key_counts[MODEL_FLUSH] = {
+    [MODEL_ACQUIRE] = "5",       [MODEL_SHARE] = "4",   [MODEL_RELEASE] = "4",
+    [MODEL_LET_GO] = "2",        [MODEL_REFRESH] = "2", [MODEL_PEER_TAKES] = "1",
+    [MODEL_PEER_RELEASES] = "1",
+};
 
 static const char *key_of(int script, int number)
 {

@@ -231,7 +231,10 @@ static const char *check_first_knows(const model_state *state)
         return "the first does not know that it is";
     }
     if (state->peer_phase == MODEL_AWAY
-        && (state->happened & (MODEL_MAY(MODEL_PAUSES) | MODEL_MAY(MODEL_DATA_IS_LOST))) == 0
+        && (state->happened
+            & (MODEL_MAY(MODEL_PAUSES) | MODEL_MAY(MODEL_DATA_IS_LOST)
+               | MODEL_MAY(MODEL_RELEASE_IS_UNKNOWN)))
+               == 0
         && knows_when_to_ask(client) > last_end(server)) {
         return "the first does not ask when the lease ends";
     }
@@ -315,11 +318,15 @@ static const char *const errands[] = {"asks", "renews", "gives back", "gives up"
 static const char *const manners[] = {"try", "check", "wait", "poll", "claim"};
 static const char *const answers[] = {"refused", "has", "place", "unreachable", "conflict"};
 static const char *const words[] = {"granted", "first", "requeue"};
-static const char *const events[] = {
-    "resumes",        "is carried out", "is answered",     "hears",         "subscribes",
-    "polls",          "comes",          "stops holding",   "(time passes)", "dies",
-    "dies unheard",   "cancels",        "loses a message", "is paused",     "refreshes",
-    "(data is lost)", "takes the lock"};
+static const char *const events[] = {"resumes",         "is carried out",
+                                     "is answered",     "hears",
+                                     "subscribes",      "polls",
+                                     "comes",           "stops holding",
+                                     "(time passes)",   "dies",
+                                     "dies unheard",    "cancels",
+                                     "loses a message", "is paused",
+                                     "refreshes",       "(data is lost)",
+                                     "takes the lock",  "is released by the other script"};
 
 void model_describe_event(model_event event, FILE *out)
 {

@@ -226,7 +226,8 @@ static void call(const model_server *server, const model_call *asking)
     bool is_permit = model_has_permits();
     bool acquires = asking->script == MODEL_ACQUIRE || asking->script == MODEL_SHARE
                     || asking->script == MODEL_PERMIT_ACQUIRE;
-    bool releases = asking->script == MODEL_RELEASE || asking->script == MODEL_PERMIT_RELEASE;
+    bool releases = asking->script == MODEL_RELEASE || asking->script == MODEL_PERMIT_RELEASE
+                    || asking->script == MODEL_LET_GO || asking->script == MODEL_PERMIT_LET_GO;
     const char *words[16] = {"EVALSHA"};
     int count = 1;
     char holder[8], term[32], waiter[64];

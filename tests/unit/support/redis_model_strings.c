@@ -37,13 +37,14 @@
 static const char *const texts[MODEL_FLUSH] = {
     [MODEL_ACQUIRE] = AHEAD REDIS_LUA_STRING_ACQUIRE,
     [MODEL_RELEASE] = AHEAD REDIS_LUA_STRING_RELEASE,
+    [MODEL_LET_GO] = REDIS_LUA_STRING_LET_GO,
     [MODEL_REFRESH] = AHEAD REDIS_LUA_STRING_REFRESH,
     [MODEL_PEER_TAKES] = PEER_ACQUIRE,
     [MODEL_PEER_RELEASES] = PEER_RELEASE,
 };
 static const char *const key_counts[MODEL_FLUSH] = {
     [MODEL_ACQUIRE] = "5",    [MODEL_RELEASE] = "4",       [MODEL_REFRESH] = "2",
-    [MODEL_PEER_TAKES] = "1", [MODEL_PEER_RELEASES] = "1",
+    [MODEL_PEER_TAKES] = "1", [MODEL_PEER_RELEASES] = "1", [MODEL_LET_GO] = "2",
 };
 
 static const char *key_of(int script, int number)
