@@ -18,7 +18,7 @@
 
 /* Errors that are not transient, until a release is dropped: an ACL would go on refusing it. */
 #define REFUSALS_MAX 5
-/* Releases in flight at a time, of 5 kB each, to a server without an answer for so long. */
+/* Releases in flight at a time, of 10 kB at most, to a server without an answer for so long. */
 #define IN_FLIGHT_MAX 64
 #define SILENT_AFTER_NS (100 * LATCH_NS_PER_MS)
 /* Interval at which a closing store repeats releases after a transient error. */
