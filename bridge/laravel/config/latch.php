@@ -19,4 +19,8 @@ return [
     // The directory of the files, created if it is missing. null: storage/framework/cache/latch
     'queue_path' => env('LATCH_QUEUE_PATH'),
 
+    // Redis servers of connections whose server Latch is not to read from the application's Redis client, by the connections' names:
+    // DSNs, as docs/redis.md has them. Database and prefix are the connection's.
+    'connections' => [],
+
 ];

@@ -19,3 +19,4 @@ $utils = \dirname(__DIR__, 3) . '/tests/utils';
 require_once "$utils/memcached.inc";
 require_once "$utils/mysql.inc";
 require_once "$utils/postgresql.inc";
+require_once "$utils/redis.inc";

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Latch\Laravel\Redis;
 
+use Illuminate\Redis\Connections\PhpRedisClusterConnection;
 use Illuminate\Redis\Connections\PhpRedisConnection;
 use Illuminate\Redis\Connectors\PhpRedisConnector;
 
@@ -28,7 +29,7 @@ final class PhpRedisDsn
             return null;
         }
 
-        return $connection->isCluster()
+        return $connection instanceof PhpRedisClusterConnection
             ? self::cluster(array_values($variables['config']), $variables['options'])
             : self::server(array_merge($variables['config'], $variables['options'], $variables['formattedOptions'] ?? []));
     }

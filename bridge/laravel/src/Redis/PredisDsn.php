@@ -93,7 +93,7 @@ final class PredisDsn
 
         return self::write(array_map(self::address(...), $sentinels), $tls, $master, [
             'sentinel' => $client->getOptions()->service,
-            'auth' => \count($login) > 1 ? array_values($login) : reset($login) ?: null,
+            'auth' => \count($login) > 1 ? array_values($login) : ($sentinels[0]['password'] ?? null),
         ] + $master);
     }
 
