@@ -42,7 +42,7 @@ final class WaitTest extends LaravelTestCase
     }
 
     /** Behind a waiter that is stopped, so that nobody asks for the lock. */
-    #[DataProvider('drivers')]
+    #[DataProvider('queuedDrivers')]
     public function testAtTheEndOfItsTimeAWaiterAsksForTheLock(Driver $driver): void
     {
         $application = new Application($driver);

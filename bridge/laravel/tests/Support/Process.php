@@ -108,7 +108,7 @@ final class Process extends Program
     /** By the owners of its locks, which the waiters in Redis are known by. */
     private function isQueuedIn(RedisServer $server): bool
     {
-        foreach ($server->command('KEYS', '*latch:queue:*') as $key) {
+        foreach ($server->command('KEYS', '*latch:string-queue:*') as $key) {
             foreach ($server->command('ZRANGE', $key, 0, -1) as $waiter) {
                 foreach ($this->owners as $owner => $_) {
                     if (str_contains($waiter, (string) $owner)) {
