@@ -20,3 +20,6 @@ require_once "$utils/memcached.inc";
 require_once "$utils/mysql.inc";
 require_once "$utils/postgresql.inc";
 require_once "$utils/redis.inc";
+require_once "$utils/redis_cluster.inc";
+require_once "$utils/redis_sentinel.inc";
+require_once "$utils/redis_tls.inc";

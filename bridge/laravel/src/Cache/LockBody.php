@@ -47,7 +47,7 @@ trait LockBody
         if ($store === null) {
             return null;
         }
-        $lock = Transplant::into(static::class, $stock);
+        $lock = new static($stock->redis, $stock->name, $stock->seconds, $stock->owner);
         $lock->seconds = $seconds;
         $lock->store = $store;
         $lock->storedOwner = $lock->pack((string) $stock->owner);

@@ -5,7 +5,9 @@ declare(strict_types=1);
 namespace Latch\Laravel\Redis;
 
 use Illuminate\Redis\Connections\Connection;
+use Illuminate\Redis\Connections\PhpRedisClusterConnection;
 use Illuminate\Redis\Connections\PhpRedisConnection;
+use Illuminate\Redis\Connections\PredisClusterConnection;
 use Illuminate\Redis\Connections\PredisConnection;
 use Illuminate\Redis\RedisManager;
 use Latch\Exception\ExceptionInterface as LockException;
@@ -103,10 +105,12 @@ final class NativeStores
     private function dsnOf(Connection $connection, Native $native): ?string
     {
         $dsn = ($this->dsn)((string) $connection->getName());
-        if ($dsn === null && $this->isManagerStock()) {
+        $manager = $dsn === null ? $this->stockManager() : null;
+        if ($manager !== null) {
             $dsn = match ($connection::class) {
-                PhpRedisConnection::class, \Illuminate\Redis\Connections\PhpRedisClusterConnection::class => PhpRedisDsn::of($connection),
-                PredisConnection::class, \Illuminate\Redis\Connections\PredisClusterConnection::class => PredisDsn::of($connection),
+                PhpRedisConnection::class => PhpRedisDsn::ofServer($connection),
+                PhpRedisClusterConnection::class => PhpRedisDsn::ofCluster($connection, $manager),
+                PredisConnection::class, PredisClusterConnection::class => PredisDsn::of($connection),
                 default => null,
             };
         }
@@ -118,13 +122,14 @@ final class NativeStores
         ], static fn (mixed $value): bool => $value !== null && $value !== ''));
     }
 
-    /** Another driver's connections may be those of a Sentinel, or of a pool, whatever their class. */
-    private function isManagerStock(): bool
+    /** Null: another driver's connections may be those of a Sentinel, or of a pool, whatever their class. */
+    private function stockManager(): ?RedisManager
     {
         $manager = ($this->manager)();
-
-        return \is_object($manager) && $manager::class === RedisManager::class
+        $isStock = $manager instanceof RedisManager && $manager::class === RedisManager::class
             && !(fn (): bool => isset($this->customCreators[$this->driver]))->call($manager);
+
+        return $isStock ? $manager : null;
     }
 
     /** Of keys; null: none, or one that only the client knows. */

@@ -7,31 +7,47 @@ namespace Latch\Laravel\Redis;
 use Illuminate\Redis\Connections\PhpRedisClusterConnection;
 use Illuminate\Redis\Connections\PhpRedisConnection;
 use Illuminate\Redis\Connectors\PhpRedisConnector;
+use Illuminate\Redis\RedisManager;
+use Illuminate\Support\Arr;
 
 /**
- * The DSNs of connections that Laravel's connector for phpredis has made. What they were made of is in the closure with which they
- * reconnect.
+ * The DSNs of connections that Laravel's connector for phpredis has made.
  *
  * @internal
  */
 final class PhpRedisDsn
 {
-    /** Null: they were made in another way. */
-    public static function of(PhpRedisConnection $connection): ?string
+    /** From the closure with which the connection reconnects. Null: it was made in another way. */
+    public static function ofServer(PhpRedisConnection $connection): ?string
     {
-        $connector = (fn (): mixed => $this->connector ?? null)->call($connection);
+        $connector = (fn (): mixed => $this->connector)->call($connection);
         if (!$connector instanceof \Closure) {
             return null;
         }
         $function = new \ReflectionFunction($connector);
         $variables = $function->getStaticVariables();
-        if ($function->getClosureThis()::class !== PhpRedisConnector::class || !isset($variables['config'], $variables['options'])) {
+        $isStock = $function->getClosureThis()::class === PhpRedisConnector::class
+            && isset($variables['config'], $variables['options'], $variables['formattedOptions']);
+
+        return $isStock
+            ? self::server(array_merge($variables['config'], $variables['options'], $variables['formattedOptions']))
+            : null;
+    }
+
+    /** From the configuration, as the connection does not know it. Null: it is not that manager's. */
+    public static function ofCluster(PhpRedisClusterConnection $connection, RedisManager $manager): ?string
+    {
+        $name = $connection->getName();
+        if (($manager->connections()[$name] ?? null) !== $connection) {
             return null;
         }
+        [$servers, $options] = (fn (): array => [
+            array_map($this->parseConnectionConfiguration(...), $this->config['clusters'][$name] ?? []),
+            array_merge($this->config['options'] ?? [], $this->config['clusters']['options'] ?? []),
+        ])->call($manager);
+        $options = array_merge($options, Arr::pull($servers, 'options', []));
 
-        return $connection instanceof PhpRedisClusterConnection
-            ? self::cluster(array_values($variables['config']), $variables['options'])
-            : self::server(array_merge($variables['config'], $variables['options'], $variables['formattedOptions'] ?? []));
+        return $servers === [] ? null : self::cluster(array_values($servers), $options);
     }
 
     /**
