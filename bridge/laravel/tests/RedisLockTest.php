@@ -9,6 +9,7 @@ use Latch\Laravel\Tests\Support\Driver;
 use Latch\Laravel\Tests\Support\Process;
 use Latch\Tests\RedisServer;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
 
 /**
  * Locks in Redis: what is the same as without Latch, and what is more.
@@ -66,6 +67,34 @@ final class RedisLockTest extends LaravelTestCase
                 }
             }
         }
+    }
+
+    /** Code that makes a store, in each its own application. */
+    #[TestWith(['return Cache::store();'], 'by name')]
+    #[TestWith(['return Cache::tags(["a"]);'], 'with tags')]
+    #[TestWith(['return tap(clone Cache::store(), fn ($cache) => $cache->getStore()->setLockConnection("cache"));'], 'a copy on another connection')]
+    #[TestWith(['$app->make("cache"); $app->extend("cache", fn ($old, $app) => new Illuminate\Cache\CacheManager($app));
+        return $app->make("cache")->store();'], 'another manager')]
+    #[TestWith(['config(["cache.stores.f" => ["driver" => "failover", "stores" => ["redis"]]]); return Cache::store("f");', 12], 'failover')]
+    #[TestWith(['return Cache::memo();', 12], 'memoized')]
+    #[TestWith(['$app->instance("redis", new Illuminate\Redis\RedisManager($app, "phpredis", config("database.redis")));
+        return $app->make("cache")->store();'], 'another manager of connections')]
+    public function testEachWayToAStore(string $code, int $since = 11): void
+    {
+        $process = (new Application(Driver::PhpRedis))->start();
+        if ($since > (int) $process->php('return $app->version();')) {
+            // This Laravel does not have it.
+            self::assertSame(11, (int) $process->php('return $app->version();'));
+
+            return;
+        }
+        $answer = $process->php("\$store = (function (\$app) { $code })(\$app); \$lock = \$store->lock(\$arguments[0], 10);
+            return [\$lock::class, \$lock->getConnectionName(), \$lock->get(), \$lock->isOwnedByCurrentProcess(), \$lock->release()];",
+            self::lockName());
+
+        self::assertSame('Latch\Laravel\Cache\PhpRedisLock', $answer[0]);
+        self::assertSame([true, true, true], \array_slice($answer, 2));
+        self::assertSame(str_contains($code, 'setLockConnection') ? 'cache' : 'default', $answer[1]);
     }
 
     /** Latch's own keys begin with "latch:". */

@@ -72,7 +72,7 @@ final class NativeStores
     {
         $client = $connection->client();
         $prefix = self::prefix($client);
-        $database = $client instanceof \Redis ? $client->getDbNum() : null;
+        $database = $client instanceof \Redis ? (int) $client->getDbNum() : null;
         $native = $this->natives[$connection] ?? null;
         // A client is replaced when its connection is lost; its prefix and database change with the tenant.
         if ($native === null || $native->client !== $client || $native->prefix !== $prefix || $native->database !== $database) {
