@@ -13,7 +13,7 @@ use Latch\Lock;
 use Latch\Store\RedisStringStore;
 
 /**
- * For subclasses of Laravel's locks in Redis: the lock is Latch's, whose key is what Laravel's would be. Waiters are woken in turn.
+ * For subclasses of Laravel's locks in Redis: the lock is Latch's, whose key and owner are what Laravel's would be.
  *
  * @internal
  */
@@ -182,7 +182,10 @@ trait LockBody
     public function __debugInfo(): array
     {
         return [
-            'name' => $this->name, 'seconds' => $this->seconds, 'owner' => $this->owner, 'connection' => $this->getConnectionName(),
+            'name' => $this->name,
+            'seconds' => $this->seconds,
+            'owner' => $this->owner,
+            'connection' => $this->getConnectionName(),
             'held' => $this->isHeld(),
         ];
     }

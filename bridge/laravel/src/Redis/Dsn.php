@@ -12,8 +12,8 @@ namespace Latch\Laravel\Redis;
 final class Dsn
 {
     /** Options that withoutLogin() shows: the others may be secret. */
-    private const SHOWN = ['host', 'sentinel', 'redis_sentinel', 'sentinel_master', 'redis_cluster', 'cluster', 'dbindex', 'prefix',
-        'timeout', 'read_timeout', 'peers'];
+    private const SHOWN = ['host', 'sentinel', 'redis_sentinel', 'sentinel_master', 'redis_cluster', 'cluster', 'dbindex',
+        'prefix', 'timeout', 'read_timeout', 'peers'];
 
     /** Latch's limits for time-outs, in seconds. */
     private const SHORTEST = 0.001;

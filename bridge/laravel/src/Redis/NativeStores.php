@@ -18,8 +18,8 @@ use Psr\Log\LoggerInterface;
  * Latch's stores for the servers of Laravel's Redis connections, whose locks are those of Laravel's cache: what one acquires the
  * other finds taken.
  *
- * A store has a connection of its own where Laravel's connection tells by which DSN. It is shared by the stores with the same server
- * and login. Otherwise it works on the connection's client object, and its waiters poll.
+ * Where Laravel's connection tells by which DSN, a store has a connection of its own, which it shares with other stores of
+ * the same server and login. Otherwise it works on the connection's client object, and its waiters poll.
  */
 final class NativeStores
 {
@@ -30,10 +30,10 @@ final class NativeStores
     private array $reported = [];
 
     /**
-     * @param \Closure(): mixed                $manager of Redis connections: Laravel's, or what an application has in its place
-     * @param \Closure(string): (string|null)  $dsn     of the connection with that name, where the application has configured one
-     * @param bool                             $hasPeers processes without Latch wait for the same locks; false: Latch finds out
-     * @param \Closure(): LoggerInterface      $logger
+     * @param \Closure(): mixed               $manager  of Redis connections: Laravel's, or what an application has instead
+     * @param \Closure(string): (string|null) $dsn      of the connection with that name, if the application has one for it
+     * @param bool                            $hasPeers processes without Latch wait for the same locks; false: Latch finds out
+     * @param \Closure(): LoggerInterface     $logger
      */
     public function __construct(
         private readonly \Closure $manager,
@@ -56,7 +56,7 @@ final class NativeStores
         return $this->native($connection)->reason;
     }
 
-    /** The DSN of the connection's store, without login; null: there is no store, or it works on the connection's client object. */
+    /** The DSN of the connection's store, without login; null: there is no store, or it works on the client object. */
     public function dsn(Connection $connection): ?string
     {
         return $this->native($connection)->dsn;
@@ -75,7 +75,7 @@ final class NativeStores
         $database = $client instanceof \Redis ? (int) $client->getDbNum() : null;
         $native = $this->natives[$connection] ?? null;
         // A client is replaced when its connection is lost; its prefix and database change with the tenant.
-        if ($native === null || $native->client !== $client || $native->prefix !== $prefix || $native->database !== $database) {
+        if ($native?->client !== $client || $native->prefix !== $prefix || $native->database !== $database) {
             $native = $this->make($connection, new Native($client, $prefix, $database));
             $this->natives[$connection] = $native;
         }

@@ -60,7 +60,8 @@ final class PhpRedisDsn
         return match (true) {
             str_starts_with($host, '/') => self::write([[$host, null]], null, $config),
             $scheme === 'tcp' => self::write([[$host, $config['port'] ?? 6379]], null, $config),
-            $scheme === 'tls', $scheme === 'ssl' => self::write([[$host, $config['port'] ?? 6379]], self::context($config), $config),
+            $scheme === 'tls', $scheme === 'ssl'
+                => self::write([[$host, $config['port'] ?? 6379]], self::context($config), $config),
             default => null,
         };
     }

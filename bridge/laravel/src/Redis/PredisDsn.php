@@ -59,7 +59,8 @@ final class PredisDsn
         $tls = self::tls($parameters);
 
         return match (true) {
-            $parameters['scheme'] === 'unix' => self::write([[(string) $parameters['path'], null]], null, $parameters, $parameters),
+            $parameters['scheme'] === 'unix'
+                => self::write([[(string) $parameters['path'], null]], null, $parameters, $parameters),
             $tls !== false => self::write([self::address($parameters)], $tls, $parameters, $parameters),
             default => null,
         };
@@ -81,8 +82,7 @@ final class PredisDsn
     private static function sentinel(SentinelReplication $replication, Client $client): ?string
     {
         $sentinels = array_map(self::parameters(...), (fn (): array => array_values($this->sentinels))->call($replication));
-        $master = $client->getOptions()->parameters;
-        $master = self::parameters(\is_callable($master) ? [] : ($master ?? []));
+        $master = self::parameters($client->getOptions()->parameters ?? []);
         $tls = $sentinels === [] ? false : self::tls($master);
         $sentinelTls = $sentinels === [] ? false : self::tls($sentinels[0]);
         $login = array_filter([$sentinels[0]['username'] ?? null, $sentinels[0]['password'] ?? null]);
