@@ -70,12 +70,12 @@ final class MixedTest extends LaravelTestCase
 
     /**
      * By LATCH_PEERS. Otherwise it gets the lock once or twice in a second, or not at all. In Redis by itself, as the server knows
-     * Laravel's script.
+     * Laravel's script; there it is once in a second at most otherwise.
      */
-    #[TestWith([Driver::Memcached, ['LATCH_PEERS' => 'true']])]
-    #[TestWith([Driver::PhpRedis, ['LATCH_PEERS' => 'true']])]
-    #[TestWith([Driver::Predis, []])]
-    public function testAPollerGetsALockThatOthersHoldAllTheTime(Driver $driver, array $env): void
+    #[TestWith([Driver::Memcached, ['LATCH_PEERS' => 'true'], 15])]
+    #[TestWith([Driver::PhpRedis, ['LATCH_PEERS' => 'true'], 8])]
+    #[TestWith([Driver::Predis, [], 8])]
+    public function testAPollerGetsALockThatOthersHoldAllTheTime(Driver $driver, array $env, int $least): void
     {
         $application = new Application($driver, $env);
         $processes = [$application->start(), $application->start(), $application->start()];
@@ -86,7 +86,7 @@ final class MixedTest extends LaravelTestCase
         $poller->begin(self::CONTEND, $name, 4.0, 40_000);
         $spans = [...self::contend($processes, $name, 0, 4.0), $poller->finish()->result];
 
-        self::assertGreaterThan(15, \count($spans[3]));
+        self::assertGreaterThan($least, \count($spans[3]));
     }
 
     /**
