@@ -275,7 +275,6 @@ final class RedisLockTest extends LaravelTestCase
 
         self::assertGreaterThan($spans[0][1], $spans[1][0]);
         self::assertGreaterThan($spans[1][1], $spans[2][0]);
-        self::assertLessThan(250, ($spans[1][0] - $spans[0][1]) / 1e6);
     }
 
     /** Laravel's send 4 a second each. */
