@@ -19,7 +19,7 @@ use Psr\Log\LoggerInterface;
  * other finds taken.
  *
  * Where Laravel's connection tells by which DSN, a store has a connection of its own, which it shares with other stores of
- * the same server and login. Otherwise it works on the connection's client object, and its waiters poll.
+ * the same server, login, database and prefix. Otherwise it works on the connection's client object, and its waiters poll.
  */
 final class NativeStores
 {
@@ -92,7 +92,7 @@ final class NativeStores
         } catch (LockException $e) {
             $native->reason = $e->getMessage();
         } catch (\TypeError) {
-            $native->reason = 'its client is of a class that Latch does not know: ' . get_debug_type($native->client);
+            $native->reason = 'Latch cannot use its client, of class ' . get_debug_type($native->client);
         }
         if ($native->reason !== null) {
             $native->dsn = null;
