@@ -13,10 +13,15 @@ return [
     'queue' => env('LATCH_QUEUE', 'local'),
 
     // true: processes without Latch wait for the same locks, as while a fleet is switched over. A lock that processes with
-    // Latch hold all the time is left free for a quarter of a second in each second, so that those get it, too.
+    // Latch hold all the time is left free for a quarter of a second in each second, so that those get it, too. In Redis
+    // Latch does so by itself while the server knows Laravel's script of a release.
     'peers' => env('LATCH_PEERS', false),
 
     // The directory of the files, created if it is missing. null: storage/framework/cache/latch
     'queue_path' => env('LATCH_QUEUE_PATH'),
+
+    // Latch's DSNs (docs/redis.md) of Redis connections, by the names of these: where Latch cannot know the server from the
+    // application's client, such as behind Sentinels with phpredis. The prefix is the connection's.
+    'connections' => [],
 
 ];

@@ -10,6 +10,7 @@ use Illuminate\Contracts\Foundation\Application;
 use Illuminate\Support\ServiceProvider;
 use Latch\Laravel\Cache\CacheDrivers;
 use Latch\Laravel\Companion\Companions;
+use Latch\Laravel\Redis\NativeStores;
 use Mockery\LegacyMockInterface;
 use Psr\Log\LoggerInterface;
 
@@ -36,10 +37,19 @@ final class LatchServiceProvider extends ServiceProvider
             (bool) $this->config()->get('latch.peers'),
             fn (): LoggerInterface => $this->app->make('log'),
         ));
+        $this->app->singleton(NativeStores::class, fn (): NativeStores => new NativeStores(
+            fn (): mixed => $this->app->make('redis'),
+            fn (string $name): ?string => $this->config()->get('latch.connections')[$name] ?? null,
+            (bool) $this->config()->get('latch.peers'),
+            fn (): LoggerInterface => $this->app->make('log'),
+        ));
         $install = function (mixed $manager): void {
             // Mocks of Cache::spy() and Cache::swap() record every call.
             if ($manager instanceof CacheManager && !$manager instanceof LegacyMockInterface) {
-                (new CacheDrivers(fn (): Companions => $this->app->make(Companions::class)))->install($manager);
+                (new CacheDrivers(
+                    fn (): Companions => $this->app->make(Companions::class),
+                    fn (): NativeStores => $this->app->make(NativeStores::class),
+                ))->install($manager);
             }
         };
         $this->callAfterResolving('cache', $install);

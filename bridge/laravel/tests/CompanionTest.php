@@ -16,7 +16,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
  */
 final class CompanionTest extends LaravelTestCase
 {
-    #[DataProvider('drivers')]
+    #[DataProvider('queuedDrivers')]
     public function testLocksWorkWithoutAPlaceForTheirQueue(Driver $driver): void
     {
         $application = new Application($driver, ['LATCH_QUEUE_PATH' => '/dev/null/none']);

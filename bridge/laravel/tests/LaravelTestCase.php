@@ -26,6 +26,32 @@ abstract class LaravelTestCase extends TestCase
         }
     }
 
+    /**
+     * Those with a queue beside Laravel's own locks.
+     *
+     * @return iterable<string, array{Driver}>
+     */
+    public static function queuedDrivers(): iterable
+    {
+        foreach (self::drivers() as $name => [$driver]) {
+            if (!$driver->isRedis()) {
+                yield $name => [$driver];
+            }
+        }
+    }
+
+    /**
+     * @return iterable<string, array{Driver}>
+     */
+    public static function redisDrivers(): iterable
+    {
+        foreach (self::drivers() as $name => [$driver]) {
+            if ($driver->isRedis()) {
+                yield $name => [$driver];
+            }
+        }
+    }
+
     /** Of a lock, for this test alone. */
     protected static function lockName(): string
     {

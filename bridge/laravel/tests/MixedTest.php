@@ -8,6 +8,7 @@ use Latch\Laravel\Tests\Support\Application;
 use Latch\Laravel\Tests\Support\Driver;
 use Latch\Laravel\Tests\Support\Process;
 use PHPUnit\Framework\Attributes\DataProvider;
+use PHPUnit\Framework\Attributes\TestWith;
 
 /**
  * Processes with the extension and without exclude each other.
@@ -67,17 +68,25 @@ final class MixedTest extends LaravelTestCase
         self::assertGreaterThan(0.5, min($counts) / max($counts), json_encode($counts));
     }
 
-    /** By LATCH_PEERS. Otherwise it gets the lock once or twice in a second, or not at all. */
-    public function testAPollerGetsALockThatOthersHoldAllTheTime(): void
+    /**
+     * By LATCH_PEERS. Otherwise it gets the lock once or twice in a second, or not at all. In Redis by itself, as the server knows
+     * Laravel's script; there it is once in a second at most otherwise.
+     */
+    #[TestWith([Driver::Memcached, ['LATCH_PEERS' => 'true'], 15])]
+    #[TestWith([Driver::PhpRedis, ['LATCH_PEERS' => 'true'], 8])]
+    #[TestWith([Driver::Predis, [], 8])]
+    public function testAPollerGetsALockThatOthersHoldAllTheTime(Driver $driver, array $env, int $least): void
     {
-        $application = new Application(Driver::Memcached, ['LATCH_PEERS' => 'true']);
+        $application = new Application($driver, $env);
         $processes = [$application->start(), $application->start(), $application->start()];
         $name = self::lockName();
         $poller = $application->startStock();
+        $poller->take("$name-before");
+        $poller->call("$name-before", 'release');
         $poller->begin(self::CONTEND, $name, 4.0, 40_000);
         $spans = [...self::contend($processes, $name, 0, 4.0), $poller->finish()->result];
 
-        self::assertGreaterThan(25, \count($spans[3]));
+        self::assertGreaterThan($least, \count($spans[3]));
     }
 
     /**

@@ -25,7 +25,7 @@ final class ReadmeTest extends LaravelTestCase
 
     public function testTheTableOfSettingsIsThatOfTheFile(): void
     {
-        preg_match_all('/^\| `(LATCH_\w+)` \| `(\w+)` \| `([^`]+)` \|/m', self::readme(), $rows, \PREG_SET_ORDER);
+        preg_match_all('/^\|(?: `(LATCH_\w+)`)? \| `(\w+)` \| `([^`]+)` \|/m', self::readme(), $rows, \PREG_SET_ORDER);
         $settings = (new Application(Driver::File))->start()->php(<<<'PHP'
             Artisan::call('vendor:publish', ['--tag' => 'latch-config']);
             return require $app->configPath('latch.php');
@@ -33,9 +33,9 @@ final class ReadmeTest extends LaravelTestCase
         $code = (string) file_get_contents(__DIR__ . '/../config/latch.php');
         self::assertSame(array_keys($settings), array_column($rows, 2));
         foreach ($rows as [, $variable, $name, $default]) {
-            self::assertStringContainsString("'$name' => env('$variable'", $code);
+            self::assertStringContainsString($variable === '' ? "'$name' => $default" : "'$name' => env('$variable'", $code);
             $expected = $settings[$name] ?? 'storage/framework/cache/latch';
-            self::assertSame(\is_string($expected) ? $expected : var_export($expected, true), $default);
+            self::assertSame(\is_string($expected) ? $expected : str_replace("array (\n)", '[]', var_export($expected, true)), $default);
         }
     }
 
@@ -48,6 +48,31 @@ final class ReadmeTest extends LaravelTestCase
 
         self::assertSame([false, 'done'], $process->php("return $code"));
         self::assertTrue($process->php('return Cache::lock("invoice-42")->get();'));
+    }
+
+    public function testTheExampleOfRedisLocks(): void
+    {
+        preg_match_all('/```php\n(.*?)```/s', self::readme(), $examples);
+        $application = new Application(Driver::PhpRedis);
+        [$process, $other] = [$application->start(), $application->start()];
+        $process->php("{$examples[1][1]}; \$locks['import'] = \$lock;");
+        self::assertTrue($process->call('import', 'get'));
+        $other->php($examples[1][1]);
+
+        self::assertSame($process->pid(), $other->php('return Cache::lock("import")->holder()["pid"];'));
+        self::assertTrue($process->call('import', 'release'));
+    }
+
+    /** The DSN of the settings is one. */
+    public function testTheExampleOfADsnIsUsed(): void
+    {
+        preg_match("/'default' => '(redis:[^']+)'/", self::readme(), $example);
+        $dsn = (new Application(Driver::PhpRedis, settings: ['connections' => ['default' => $example[1]]]))->start()->php(
+            'return $app->make(Latch\Laravel\Redis\NativeStores::class)->dsn($app->make("redis")->connection("default"));',
+        );
+
+        self::assertStringContainsString('sentinel=mymaster', $dsn);
+        self::assertStringNotContainsString('password', $dsn);
     }
 
     /** As in composer.json, in which the README's Laravels are. */

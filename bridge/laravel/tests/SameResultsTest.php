@@ -93,6 +93,11 @@ final class SameResultsTest extends LaravelTestCase
             $ours->begin(self::RUN, self::lockName(), $code);
             $stockResults[$scenario] = self::outcome($stock);
             $ourResults[$scenario] = self::outcome($ours);
+            // Laravel 11 has no refresh(); in Redis it is there all the same.
+            if ($driver->isRedis() && \is_string($stockResults[$scenario]) && str_ends_with($stockResults[$scenario], '::refresh()')) {
+                self::assertIsArray($ourResults[$scenario]);
+                unset($stockResults[$scenario], $ourResults[$scenario]);
+            }
         }
 
         self::assertSame($stockResults, $ourResults);

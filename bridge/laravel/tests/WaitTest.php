@@ -42,7 +42,7 @@ final class WaitTest extends LaravelTestCase
     }
 
     /** Behind a waiter that is stopped, so that nobody asks for the lock. */
-    #[DataProvider('drivers')]
+    #[DataProvider('queuedDrivers')]
     public function testAtTheEndOfItsTimeAWaiterAsksForTheLock(Driver $driver): void
     {
         $application = new Application($driver);
@@ -128,12 +128,15 @@ final class WaitTest extends LaravelTestCase
     }
 
     /** As Laravel's own: an application's tests wait for nothing. */
-    #[TestWith(['Illuminate\Support\Sleep::fake(syncWithCarbon: true);'])]
-    public function testFakedTimeIsNotWaitedFor(string $fake): void
+    #[TestWith([Driver::File])]
+    #[TestWith([Driver::PhpRedis])]
+    #[TestWith([Driver::Predis])]
+    public function testFakedTimeIsNotWaitedFor(Driver $driver): void
     {
-        $process = (new Application(Driver::File))->start();
+        $process = (new Application($driver))->start();
         $process->take($name = self::lockName(), 100);
-        $process->begin($fake . <<<'PHP'
+        $process->begin(<<<'PHP'
+            Illuminate\Support\Sleep::fake(syncWithCarbon: true);
             $slept = 0;
             Illuminate\Support\Sleep::whenFakingSleep(function ($duration) use (&$slept) { $slept += $duration->totalMilliseconds; });
             try {
@@ -149,9 +152,11 @@ final class WaitTest extends LaravelTestCase
     }
 
     /** Each look at the clock shows some seconds more. */
-    public function testATimeThatATestMovesIsFollowed(): void
+    #[TestWith([Driver::File])]
+    #[TestWith([Driver::PhpRedis])]
+    public function testATimeThatATestMovesIsFollowed(Driver $driver): void
     {
-        $process = (new Application(Driver::File))->start();
+        $process = (new Application($driver))->start();
         $process->take($name = self::lockName(), 1000);
         $process->begin(<<<'PHP'
             $begin = now();

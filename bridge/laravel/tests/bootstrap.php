@@ -19,3 +19,7 @@ $utils = \dirname(__DIR__, 3) . '/tests/utils';
 require_once "$utils/memcached.inc";
 require_once "$utils/mysql.inc";
 require_once "$utils/postgresql.inc";
+require_once "$utils/redis.inc";
+require_once "$utils/redis_cluster.inc";
+require_once "$utils/redis_sentinel.inc";
+require_once "$utils/redis_tls.inc";

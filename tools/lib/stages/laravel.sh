@@ -8,7 +8,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../peers.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/../phpunit.sh"
 
 STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}" "php$LATCH_PHP_VERSION-memcached"
-    "php$LATCH_PHP_VERSION-mysql" "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-sqlite3" memcached
+    "php$LATCH_PHP_VERSION-mysql" "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-sqlite3"
+    "php$LATCH_PHP_VERSION-redis" "php$LATCH_PHP_VERSION-igbinary" memcached redis-server
     "${LATCH_SQL_SERVER_PACKAGES[@]}")
 
 stage() {

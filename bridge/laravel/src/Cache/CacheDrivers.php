@@ -8,8 +8,11 @@ use Illuminate\Cache\CacheManager;
 use Illuminate\Cache\DatabaseStore as LaravelDatabaseStore;
 use Illuminate\Cache\FileStore as LaravelFileStore;
 use Illuminate\Cache\MemcachedStore as LaravelMemcachedStore;
+use Illuminate\Cache\RedisStore as LaravelRedisStore;
 use Illuminate\Cache\Repository;
+use Illuminate\Contracts\Cache\Store;
 use Latch\Laravel\Companion\Companions;
+use Latch\Laravel\Redis\NativeStores;
 
 /**
  * Makes a cache manager create stores whose locks have a queue, by its own names of drivers: no configuration changes.
@@ -19,19 +22,21 @@ use Latch\Laravel\Companion\Companions;
 final class CacheDrivers
 {
     /** Drivers that are replaced, unless an application has replaced them. */
-    private const DRIVERS = ['database', 'file', 'memcached'];
+    private const DRIVERS = ['database', 'file', 'memcached', 'redis'];
 
     /** Ours by Laravel's. Subclasses of applications stay as they are. */
     private const STORES = [
         LaravelDatabaseStore::class => DatabaseStore::class,
         LaravelFileStore::class => FileStore::class,
         LaravelMemcachedStore::class => MemcachedStore::class,
+        LaravelRedisStore::class => RedisStore::class,
     ];
 
     /**
-     * @param \Closure(): Companions $companions asked when the first store is created
+     * @param \Closure(): Companions   $companions asked when the first store is created that needs them
+     * @param \Closure(): NativeStores $natives    the same
      */
-    public function __construct(private readonly \Closure $companions)
+    public function __construct(private readonly \Closure $companions, private readonly \Closure $natives)
     {
     }
 
@@ -59,11 +64,18 @@ final class CacheDrivers
             $store = $repository->getStore();
             $class = self::STORES[$store::class] ?? null;
             if ($class !== null) {
-                $repository->setStore(Transplant::into($class, $store)->withQueue(($this->companions)()));
+                $repository->setStore($this->equip(Transplant::into($class, $store)));
             }
         }
 
         return $repository;
+    }
+
+    private function equip(DatabaseStore|FileStore|MemcachedStore|RedisStore $store): Store
+    {
+        return $store instanceof RedisStore
+            ? $store->withNatives(($this->natives)())
+            : $store->withQueue(($this->companions)());
     }
 
     private static function isExtended(CacheManager $manager, string $driver): bool

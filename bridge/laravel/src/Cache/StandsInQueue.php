@@ -5,8 +5,6 @@ declare(strict_types=1);
 namespace Latch\Laravel\Cache;
 
 use Illuminate\Contracts\Cache\LockTimeoutException;
-use Illuminate\Support\Carbon;
-use Illuminate\Support\Sleep;
 use Latch\Laravel\Companion\Companion;
 use Latch\Laravel\Companion\Companions;
 
@@ -21,6 +19,8 @@ use Latch\Laravel\Companion\Companions;
  */
 trait StandsInQueue
 {
+    use BlocksInTurn;
+
     private Companion $companion;
 
     public function withQueue(Companions $companions): static
@@ -40,32 +40,6 @@ trait StandsInQueue
         }
 
         return $acquired;
-    }
-
-    /**
-     * Waits in turn, for all of the time.
-     *
-     * @param int|float     $seconds  at most
-     * @param callable|null $callback called with the lock held, which is released then
-     *
-     * @return mixed the callback's result; without one true
-     *
-     * @throws LockTimeoutException
-     */
-    public function block($seconds, $callback = null)
-    {
-        if ($seconds <= 0 || self::isTimeFaked()) {
-            return parent::block($seconds, $callback);
-        }
-        $this->wait((float) $seconds);
-        if (!\is_callable($callback)) {
-            return true;
-        }
-        try {
-            return $callback();
-        } finally {
-            $this->release();
-        }
     }
 
     public function release()
@@ -116,10 +90,5 @@ trait StandsInQueue
                 $companion->letGo();
             }
         }
-    }
-
-    private static function isTimeFaked(): bool
-    {
-        return Carbon::hasTestNow() || (static fn (): bool => Sleep::$fake)->bindTo(null, Sleep::class)();
     }
 }

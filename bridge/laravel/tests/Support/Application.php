@@ -31,7 +31,7 @@ final class Application
         ]]));
         $this->writeEnv($env);
         if ($settings !== null) {
-            file_put_contents("$this->directory/config/latch.php", '<?php return ' . var_export($settings, true) . ';');
+            $this->configure('latch', $settings);
         }
         $this->driver->prepare($this);
     }
@@ -48,6 +48,16 @@ final class Application
             $lines .= "$name=$value\n";
         }
         file_put_contents("$this->directory/.env", $lines);
+    }
+
+    /**
+     * Writes config/FILE.php, for processes that start from now on.
+     *
+     * @param array<string, mixed> $settings
+     */
+    public function configure(string $file, array $settings): void
+    {
+        file_put_contents("$this->directory/config/$file.php", '<?php return ' . var_export($settings, true) . ';');
     }
 
     /** A process with the extension. */

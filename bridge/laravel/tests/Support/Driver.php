@@ -7,6 +7,7 @@ namespace Latch\Laravel\Tests\Support;
 use Latch\Tests\MemcachedServer;
 use Latch\Tests\MySqlServer;
 use Latch\Tests\PostgreSqlServer;
+use Latch\Tests\RedisServer;
 use Latch\Tests\SqlServer;
 
 /**
@@ -19,11 +20,19 @@ enum Driver: string
     case MariaDb = 'mariadb';
     case PostgreSql = 'pgsql';
     case Memcached = 'memcached';
+    case PhpRedis = 'redis';
+    case Predis = 'redis-predis';
 
     /** @return list<self> */
     public static function databases(): array
     {
         return [self::Sqlite, self::MariaDb, self::PostgreSql];
+    }
+
+    /** Whether its locks are Latch's own, rather than Laravel's with a queue beside them. */
+    public function isRedis(): bool
+    {
+        return $this === self::PhpRedis || $this === self::Predis;
     }
 
     /**
@@ -41,6 +50,10 @@ enum Driver: string
             ],
             $server instanceof MemcachedServer => [
                 'CACHE_STORE' => 'memcached', 'MEMCACHED_HOST' => '127.0.0.1', 'MEMCACHED_PORT' => $server->port,
+            ],
+            $server instanceof RedisServer => [
+                'CACHE_STORE' => 'redis', 'REDIS_CLIENT' => $this === self::Predis ? 'predis' : 'phpredis',
+                'REDIS_HOST' => '127.0.0.1', 'REDIS_PORT' => $server->port,
             ],
             $this === self::Sqlite => [
                 'CACHE_STORE' => 'database', 'DB_CONNECTION' => 'sqlite',
@@ -67,15 +80,16 @@ enum Driver: string
             PHP);
     }
 
-    public function server(): SqlServer|MemcachedServer|null
+    public function server(): SqlServer|MemcachedServer|RedisServer|null
     {
-        /** @var array<string, SqlServer|MemcachedServer|null> $servers */
+        /** @var array<string, SqlServer|MemcachedServer|RedisServer|null> $servers */
         static $servers = [];
 
         return $servers[$this->value] ??= match ($this) {
             self::MariaDb => new MySqlServer(),
             self::PostgreSql => new PostgreSqlServer(),
             self::Memcached => new MemcachedServer(),
+            self::PhpRedis, self::Predis => new RedisServer(),
             default => null,
         };
     }

@@ -5,12 +5,16 @@ declare(strict_types=1);
 namespace Latch\Laravel\Tests\Support;
 
 use Latch\Tests\Program;
+use Latch\Tests\RedisServer;
 
 /**
  * A process of the application: app/process.php. It ends with PHPUnit, however that ends.
  */
 final class Process extends Program
 {
+    /** @var array<string, true> of the locks that it has made */
+    private array $owners = [];
+
     /**
      * @param list<string> $command
      * @param string       $errors      file
@@ -33,7 +37,8 @@ final class Process extends Program
     /** Makes a lock, of that name also for call(). */
     public function lock(string $name, float|int $seconds = 0, ?string $owner = null): void
     {
-        $this->php('$locks[$arguments[0]] = Cache::lock(...$arguments);', $name, $seconds, $owner);
+        $owner = $this->php('return ($locks[$arguments[0]] = Cache::lock(...$arguments))->owner();', $name, $seconds, $owner);
+        $this->owners[$owner] = true;
     }
 
     /** Makes a lock and gets it, which must work. */
@@ -81,9 +86,15 @@ final class Process extends Program
             $answer['begun'], $answer['ended']);
     }
 
-    /** Waits until it stands in a queue of this machine. */
+    /** Waits until it stands in a queue, of this machine or in Redis. */
     public function awaitQueued(): void
     {
+        $server = $this->application->driver->server();
+        if ($server instanceof RedisServer) {
+            $this->await(fn (): bool => $this->isQueuedIn($server));
+
+            return;
+        }
         // Without a place the file is open, too.
         $this->await(fn (): bool => $this->openFiles('~/queues/~', 'lock:') !== []);
     }
@@ -92,6 +103,22 @@ final class Process extends Program
     public function awaitOpen(string $path): void
     {
         $this->await(fn (): bool => $this->openFiles('~^' . preg_quote($path, '~') . '$~', '') !== []);
+    }
+
+    /** By the owners of its locks, which the waiters in Redis are known by. */
+    private function isQueuedIn(RedisServer $server): bool
+    {
+        foreach ($server->command('KEYS', '*latch:string-queue:*') as $key) {
+            foreach ($server->command('ZRANGE', $key, 0, -1) as $waiter) {
+                foreach ($this->owners as $owner => $_) {
+                    if (str_contains($waiter, (string) $owner)) {
+                        return true;
+                    }
+                }
+            }
+        }
+
+        return false;
     }
 
     /**
