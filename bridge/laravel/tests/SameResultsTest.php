@@ -110,7 +110,7 @@ final class SameResultsTest extends LaravelTestCase
      */
     private static function outcome(Process $process): array|string
     {
-        $answer = $process->finish();
+        $answer = $process->outcome();
 
         $outcome = $answer->error === null ? $answer->result : "$answer->error: $answer->message";
 
