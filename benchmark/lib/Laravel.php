@@ -105,7 +105,7 @@ final class Laravel
             'predis' => $versions['predis/predis']['pretty_version'],
             'phpredis' => $this->programs->version('redis'),
             'redis-server' => (new RedisServer())->info('server')['redis_version'],
-            'load before' => implode(', ', array_map(static fn (float $load): string => sprintf('%.1f', $load), sys_getloadavg() ?: [])),
+            'load before' => vsprintf('%.1f, %.1f, %.1f', sys_getloadavg() ?: [0, 0, 0]),
         ];
     }
 }

@@ -21,7 +21,11 @@ final class LaravelCosts
     private const COUNTED = 3_000;
     private const TTL = 30;
     /** The commands that clients send; all others are those of scripts. Laravel alone sends SET. */
-    private const SENT = ['laravel' => ['set', 'eval', 'evalsha'], 'package' => ['eval', 'evalsha'], 'latch' => ['eval', 'evalsha']];
+    private const SENT = [
+        'laravel' => ['set', 'eval', 'evalsha'],
+        'package' => ['eval', 'evalsha'],
+        'latch' => ['eval', 'evalsha'],
+    ];
 
     /** @var array<string, Closure(int): array{float, float, float}> by subject */
     private readonly array $subjects;
@@ -57,7 +61,8 @@ final class LaravelCosts
     private static function pairs(object $store, string $name): Closure
     {
         $lock = $store->lock($name, self::TTL);
-        $lock->get() && !$store->lock($name, self::TTL)->get() && $lock->release() && $store->lock($name, self::TTL)->get(static fn (): bool => true)
+        $other = $store->lock($name, self::TTL);
+        $lock->get() && !$other->get() && $lock->release() && $other->get() && $other->release()
             || throw new RuntimeException($store::class . ' does not lock.');
 
         return self::timed(static function (int $iterations) use ($store, $name): void {
@@ -84,8 +89,8 @@ final class LaravelCosts
     /**
      * @param Closure(int): void $loop
      *
-     * @return Closure(int): array{float, float, float} of one iteration: nanoseconds; microseconds of this process in user mode, and
-     *     in the system
+     * @return Closure(int): array{float, float, float} of one iteration: nanoseconds; microseconds of this process in user
+     *     mode, and in the system
      */
     private static function timed(Closure $loop): Closure
     {

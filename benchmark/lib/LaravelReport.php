@@ -103,9 +103,10 @@ final class LaravelReport extends Report
         }
         foreach ($measured['costs'] as $setting => ['costs_ns' => $costs]) {
             $where = self::SETTINGS[$setting];
-            $targets[] = Target::atMost("$driver$where: get and release, of Laravel", 1.2, 'x', self::ratio($costs, 'package', 'laravel'));
+            $ofLaravel = static fn (string $subject): float => self::ratio($costs, $subject, 'laravel');
+            $targets[] = Target::atMost("$driver$where: get and release, of Laravel", 1.2, 'x', $ofLaravel('package'));
             if ($measured['is_redis']) {
-                $targets[] = Target::atMost("$driver$where: Latch alone, of Laravel", 1.1, 'x', self::ratio($costs, 'latch', 'laravel'));
+                $targets[] = Target::atMost("$driver$where: Latch alone, of Laravel", 1.1, 'x', $ofLaravel('latch'));
             }
         }
         if ($measured['is_redis']) {
@@ -143,7 +144,9 @@ final class LaravelReport extends Report
         foreach ($this->measured['drivers'] as $driver => $measured) {
             foreach ($measured['costs'] as $setting => ['costs_ns' => $costs]) {
                 $table->add(self::DRIVERS[$driver] . self::SETTINGS[$setting], ...[
-                    ...$this->cells(static fn (string $subject): ?float => isset($costs[$subject]) ? Stats::median($costs[$subject]) / 1e3 : null),
+                    ...$this->cells(
+                        static fn (string $subject): ?float => isset($costs[$subject]) ? Stats::median($costs[$subject]) / 1e3 : null,
+                    ),
                     self::number(self::ratio($costs, 'package', 'laravel'), 2),
                     isset($costs['latch']) ? self::number(self::ratio($costs, 'latch', 'laravel'), 2) : '',
                 ]);

@@ -86,16 +86,17 @@ final class MixedFleet
     }
 
     /**
-     * @param int             $acquisitions in all
-     * @param int             $holdUs       for which a process has the lock, at most; without scheduling
-     * @param int             $pauseUs      for which it goes without, likewise
-     * @param (\Closure(int): string)|null $nameOf the lock of each process; null: one for all
+     * @param int                           $acquisitions in all
+     * @param int                           $holdUs       for which a process has the lock, at most; without scheduling
+     * @param int                           $pauseUs      for which it goes without, likewise
+     * @param (\Closure(int): string)|null $nameOf       the lock of each process; null: one for all
      */
     public function run(int $acquisitions, int $holdUs, int $pauseUs, ?\Closure $nameOf = null): MixedFleetReport
     {
         $name = 'job-' . bin2hex(random_bytes(6));
         foreach ([...$this->bridge, ...$this->stock] as $i => $process) {
-            $process->begin(self::CONTEND, $nameOf === null ? $name : $nameOf($i), $this->witness, $acquisitions, $holdUs, $pauseUs);
+            $lock = $nameOf === null ? $name : $nameOf($i);
+            $process->begin(self::CONTEND, $lock, $this->witness, $acquisitions, $holdUs, $pauseUs);
         }
         $tallies = static fn (array $processes): array => array_map(
             static fn (Process $process): array => $process->finish(self::PATIENCE)->result,
