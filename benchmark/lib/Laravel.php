@@ -59,6 +59,10 @@ final class Laravel
         $part = fn (string $name, bool $pinned, string|int ...$arguments): array
             => $this->programs->part($name, $pinned, $application->directory, ...$arguments);
         $measured = ['is_redis' => $driver->isRedis(), 'handoff_ns' => [], 'in_order' => []];
+        foreach (self::SUBJECTS as $subject) {
+            Command::say("$driver->value, memory, $subject");
+            $measured['memory'][$subject] = $part('laravel_memory', false, $subject, self::MEMORY_LOCKS);
+        }
         foreach (self::DRAINS as $waiters => $drains) {
             Command::say("$driver->value, hand-over, $waiters waiting");
             for ($round = 0; $round < self::QUEUE_ROUNDS; ++$round) {
@@ -68,10 +72,6 @@ final class Laravel
                     $measured['in_order'][$waiters][$subject] = ($measured['in_order'][$waiters][$subject] ?? 0) + $inOrder;
                 }
             }
-        }
-        foreach (self::SUBJECTS as $subject) {
-            Command::say("$driver->value, memory, $subject");
-            $measured['memory'][$subject] = $part('laravel_memory', false, $subject, self::MEMORY_LOCKS);
         }
         $server = $driver->server();
         foreach (self::settings($server) as $setting => $processor) {
