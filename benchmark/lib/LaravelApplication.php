@@ -44,7 +44,7 @@ final class LaravelApplication
             $this->store instanceof DatabaseStore => $this->store->getConnection()->table('cache_locks')->count(),
             $this->store instanceof FileStore => count($this->app->make('files')->allFiles($this->store->getDirectory())),
             $this->store instanceof MemcachedStore => array_values($this->store->getMemcached()->getStats())[0]['curr_items'],
-            $this->store instanceof RedisStore => $this->store->connection()->client()->dbsize(),
+            $this->store instanceof RedisStore => $this->store->lockConnection()->client()->dbsize(),
         };
     }
 
