@@ -47,14 +47,14 @@ final class MixedTest extends LaravelTestCase
 
     /**
      * By LATCH_PEERS. Otherwise it gets the lock once or twice in a second, or not at all. In Redis by itself, as the server knows
-     * Laravel's script.
+     * Laravel's script; there it is once in a second at most otherwise.
      *
      * @param array<string, string> $env
      */
-    #[TestWith([Driver::Memcached, ['LATCH_PEERS' => 'true']])]
-    #[TestWith([Driver::PhpRedis, ['LATCH_PEERS' => 'true']])]
-    #[TestWith([Driver::Predis, []])]
-    public function testAPollerGetsALockThatOthersHoldAllTheTime(Driver $driver, array $env): void
+    #[TestWith([Driver::Memcached, ['LATCH_PEERS' => 'true'], 15])]
+    #[TestWith([Driver::PhpRedis, ['LATCH_PEERS' => 'true'], 8])]
+    #[TestWith([Driver::Predis, [], 8])]
+    public function testAPollerGetsALockThatOthersHoldAllTheTime(Driver $driver, array $env, int $least): void
     {
         $application = new Application($driver, $env);
         $counts = self::contend(
@@ -63,7 +63,7 @@ final class MixedTest extends LaravelTestCase
             40_000,
         );
 
-        self::assertGreaterThan(15, $counts[0], json_encode($counts));
+        self::assertGreaterThan($least, $counts[0], json_encode($counts));
     }
 
     /**
