@@ -85,7 +85,7 @@ abstract class LaravelTestCase extends TestCase
             $holder->beginCall($name, $method);
             $released = $holder->finish();
             $got = $waiter->finish();
-            self::assertTrue($got->result, $got->message);
+            self::assertTrue($got->result);
             $seconds[] = ($got->endedNs - $released->begunNs) / 1e9;
             $waiter->call($name, 'release');
         }

@@ -90,8 +90,10 @@ final class SameResultsTest extends LaravelTestCase
         $stockResults = $ourResults = [];
         foreach (self::SCENARIOS as $scenario => $code) {
             $stock->begin(self::RUN, self::lockName(), $code);
+            // SQLite refuses one of two transactions that write at the same time.
+            $stockResults[$scenario] = $driver === Driver::Sqlite ? self::outcome($stock) : null;
             $ours->begin(self::RUN, self::lockName(), $code);
-            $stockResults[$scenario] = self::outcome($stock);
+            $stockResults[$scenario] ??= self::outcome($stock);
             $ourResults[$scenario] = self::outcome($ours);
             // Laravel 11 has no refresh(); in Redis it is there all the same.
             if ($driver->isRedis() && \is_string($stockResults[$scenario]) && str_ends_with($stockResults[$scenario], '::refresh()')) {
@@ -110,7 +112,7 @@ final class SameResultsTest extends LaravelTestCase
      */
     private static function outcome(Process $process): array|string
     {
-        $answer = $process->finish();
+        $answer = $process->outcome();
 
         $outcome = $answer->error === null ? $answer->result : "$answer->error: $answer->message";
 

@@ -17,6 +17,7 @@ final class Answer
         public readonly mixed $result,
         public readonly ?string $error,
         public readonly string $message,
+        public readonly string $trace,
         public readonly int $begunNs,
         public readonly int $endedNs,
     ) {

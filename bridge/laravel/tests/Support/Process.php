@@ -29,9 +29,8 @@ final class Process extends Program
     public function php(string $code, mixed ...$arguments): mixed
     {
         $this->begin($code, ...$arguments);
-        $answer = $this->finish();
 
-        return $answer->error === null ? $answer->result : throw new \RuntimeException("$answer->error: $answer->message");
+        return $this->finish()->result;
     }
 
     /** Makes a lock, of that name also for call(). */
@@ -53,9 +52,8 @@ final class Process extends Program
     public function call(string $name, string $method, mixed ...$arguments): mixed
     {
         $this->beginCall($name, $method, ...$arguments);
-        $answer = $this->finish();
 
-        return $answer->error === null ? $answer->result : throw new \RuntimeException("$answer->error: $answer->message");
+        return $this->finish()->result;
     }
 
     public function beginCall(string $name, string $method, mixed ...$arguments): void
@@ -70,11 +68,27 @@ final class Process extends Program
         fwrite($this->pipes[0], json_encode([$code, $arguments], \JSON_THROW_ON_ERROR) . "\n");
     }
 
-    public function finish(): Answer
+    /**
+     * Its answer; what the code throws is thrown here, with its trace.
+     *
+     * @param float|null $patience seconds after which it is taken not to answer
+     */
+    public function finish(?float $patience = null): Answer
+    {
+        $answer = $this->outcome($patience);
+        if ($answer->error !== null) {
+            throw new \RuntimeException("$answer->error: $answer->message\n$answer->trace");
+        }
+
+        return $answer;
+    }
+
+    /** The same, but what the code throws is an answer, too. */
+    public function outcome(?float $patience = null): Answer
     {
         $read = [$this->pipes[1]];
         $none = null;
-        $answers = stream_select($read, $none, $none, (int) self::patience());
+        $answers = stream_select($read, $none, $none, (int) ($patience ?? self::patience()));
         $line = $answers ? fgets($this->pipes[1]) : false;
         $answer = $line === false ? null : json_decode($line, true);
         if ($answer === null) {
@@ -82,7 +96,7 @@ final class Process extends Program
                 . file_get_contents($this->errors));
         }
 
-        return new Answer($answer['result'] ?? null, $answer['error'] ?? null, $answer['message'] ?? '',
+        return new Answer($answer['result'] ?? null, $answer['error'] ?? null, $answer['message'] ?? '', $answer['trace'] ?? '',
             $answer['begun'], $answer['ended']);
     }
 

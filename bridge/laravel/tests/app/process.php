@@ -26,7 +26,7 @@ while (($line = fgets(STDIN)) !== false) {
     try {
         $answer = ['result' => (eval($code))($app, $locks, $arguments)];
     } catch (Throwable $e) {
-        $answer = ['error' => $e::class, 'message' => $e->getMessage()];
+        $answer = ['error' => $e::class, 'message' => $e->getMessage(), 'trace' => "{$e->getFile()}:{$e->getLine()}\n{$e->getTraceAsString()}"];
     }
     fwrite(STDOUT, json_encode($answer + ['begun' => $begun, 'ended' => hrtime(true)], JSON_THROW_ON_ERROR) . "\n");
 }
