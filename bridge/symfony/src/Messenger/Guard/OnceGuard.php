@@ -167,7 +167,7 @@ final class OnceGuard extends Guard
     {
         $hold = $this->holds[$lock['key']] ?? null;
         unset($this->holds[$lock['key']]);
-        ($hold->lock ?? $this->lock($lock['key'], $lock['queueTtl']))->refresh($lock['queueTtl'] + $delay);
+        ($hold?->lock() ?? $this->lock($lock['key'], $lock['queueTtl']))->refresh($lock['queueTtl'] + $delay);
     }
 
     /**
