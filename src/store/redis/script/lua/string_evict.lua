@@ -13,12 +13,8 @@ local lock, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 -- include serve.lua
 -- include identity.lua
 
-local owner = current_owner()
-if type(owner) ~= 'string' then
-    return 0
-end
-local _, token = recorded(owner)
-if not string.find(' ' .. ARGV[1] .. ' ', ' ' .. identity(token or owner) .. ' ', 1, true) then
+local owner, _, token = look()
+if not owner or not string.find(' ' .. ARGV[1] .. ' ', ' ' .. identity(token or owner) .. ' ', 1, true) then
     return 0
 end
 redis.call('DEL', lock, record)

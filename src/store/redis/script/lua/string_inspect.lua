@@ -10,13 +10,10 @@ local lock, record, queue = KEYS[1], KEYS[2], KEYS[3]
 -- include strings.lua
 -- include identity.lua
 
-local owner, left = current_owner(), ms_left(lock)
-if type(owner) ~= 'string' or left == -2 then
-    return false
-end
-local held, token = recorded(owner)
-if ARGV[1] == 'list' and not held then
-    return false -- of a peer, whose keys may be anything
+local owner, held, token = look()
+local left = ms_left(lock)
+if not owner or left == -2 or ARGV[1] == 'list' and not held then
+    return false -- a list: a peer's key may be anything
 end
 local waiters = redis.pcall('ZCARD', queue)
 return {'2', '1', digits(type(waiters) == 'number' and waiters or 0), identity(token or owner), digits(left), held or ''}
