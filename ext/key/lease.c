@@ -322,8 +322,8 @@ static const latch_lease *find_shared_token(zend_object *key, const char *name, 
 
     for (const php_latch_lease *other = php_latch_lease_first(key); other != NULL && found == NULL;
          other = php_latch_lease_next(other)) {
-        const char *others =
-            php_latch_lease_is_native(other) ? php_latch_lease_state_name(other) : NULL;
+        const char *others = php_latch_lease_is_native(other) ? php_latch_lease_state_name(other)
+                                                              : NULL;
 
         if (others != NULL && strcmp(others, name) == 0) {
             found = latch_lease_shared_token(&other->lease) != NULL ? &other->lease : NULL;
