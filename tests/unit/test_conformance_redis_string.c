@@ -1,28 +1,12 @@
-/* Locks in Redis whose key is a string, on one server, in plain text and by TLS, in the conformance
- * suite. */
+/* Locks in Redis whose key is a string, on one server, in the conformance suite. */
 #include "conformance.h"
-#include "redis_tls.h"
+#include "redis_store.h"
 
 /* With a database to be selected a connection has a greeting, which can be waited for in vain. */
 static latch_store *open_store(conformance_variant variant)
 {
     return conformance_open_dsn("redis+string://127.0.0.1:%d%s", unit_redis.port,
                                 variant == CONFORMANCE_PATIENT ? "/1" : "");
-}
-
-static latch_store *open_by_tls(conformance_variant variant)
-{
-    return conformance_open_dsn("rediss+string://127.0.0.1:%d%s?ssl[cafile]=%s/ca.crt",
-                                redis_tls_server.port, variant == CONFORMANCE_PATIENT ? "/1" : "",
-                                redis_tls_server.directory);
-}
-
-static int reset_with_tls(void **state)
-{
-    int result = unit_redis_setup(state);
-
-    redis_tls_serve();
-    return result;
 }
 
 static void cut(void)
@@ -51,12 +35,5 @@ int main(void)
         .cut = cut,
     };
 
-    conformance_fixture by_tls = fixture;
-
-    by_tls.name = "conformance: redis-string by TLS";
-    by_tls.group_setup = redis_tls_group_setup;
-    by_tls.group_teardown = redis_tls_group_teardown;
-    by_tls.reset = reset_with_tls;
-    by_tls.open = open_by_tls;
-    return conformance_run(&fixture) + conformance_run(&by_tls);
+    return conformance_run(&fixture);
 }
