@@ -562,7 +562,9 @@ typedef struct latch_holder {
     latch_permits permits;  /* of a semaphore's holder, in any store; {0}: a lock's holder; a limit
                                of 0: unknown */
     const char *host, *script; /* not verified: any client may write them; NULL: unknown */
-    char text[];               /* of host and script */
+    const char *owner;         /* where the request asks for it, else NULL */
+    size_t owner_length;
+    char text[]; /* of these */
 } latch_holder;
 
 /* Report on one lock, at the moment of the inspection. */
@@ -598,10 +600,13 @@ struct latch_request {
                                     the caller does not ask */
     latch_lock_report **reports; /* inspect, list: *reports must be NULL, and gets a list; the
                                  caller frees it, also after an error */
-    bool include_peer_locks;     /* list: also what looks like a lock of another client (Symfony) */
-    const char *evicted;         /* evict: identities from a report, separated by blanks */
-    uint64_t *evicted_count;     /* evict: *evicted_count gets the number of those that held it */
-    latch_call *call;            /* call: outlives the operation */
+    bool ask_owner;          /* inspect, in stores with LATCH_OWNERS: tell of the holder its owner,
+                                and nothing else */
+    bool include_peer_locks; /* list: also what looks like a lock of another client (Symfony) */
+    const char *evicted;     /* evict: identities from a report, separated by blanks; NULL, in
+                                stores with LATCH_OWNERS: whoever it is */
+    uint64_t *evicted_count; /* evict: *evicted_count gets the number of those that held it */
+    latch_call *call;        /* call: outlives the operation */
 };
 
 /*

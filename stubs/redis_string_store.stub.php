@@ -70,6 +70,15 @@ class RedisStringStore implements \Latch\PersistingStoreInterface
     public function release(\Latch\Key $key): bool {}
 
     /**
+     * Asks the server for the owner that holds the lock now, be it on Latch or not.
+     *
+     * @return string|null null when it is free; or held by a lock of another layout (RedisStore), which has no owner
+     *
+     * @throws \Latch\Exception\LockStorageException
+     */
+    public function owner(\Latch\Key $key): ?string {}
+
+    /**
      * Takes the lock away from whatever owner has it, so that the next waiter can have it. The remarks on
      * forceRelease() apply.
      *

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: c2c65363ff85b2af58e28cc3fac08fac8a1d45fa */
+ * Stub hash: 4a2522b6f1209ab286039464e62abd8d701aa2d5 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_RedisStringStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, redis, Redis|Relay\\Relay|Relay\\Cluster|RedisArray|RedisCluster|Predis\\ClientInterface, MAY_BE_STRING, NULL)
@@ -28,6 +28,10 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Latch_Store_RedisStringStore_release arginfo_class_Latch_Store_RedisStringStore_exists
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStringStore_owner, 0, 1, IS_STRING, 1)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
 #define arginfo_class_Latch_Store_RedisStringStore_evict arginfo_class_Latch_Store_RedisStringStore_exists
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_RedisStringStore_inspect, 0, 1, IS_ARRAY, 0)
@@ -50,6 +54,7 @@ ZEND_METHOD(Latch_Store_NativeStore, putOffExpiration);
 ZEND_METHOD(Latch_Store_NativeStore, delete);
 ZEND_METHOD(Latch_Store_NativeStore, exists);
 ZEND_METHOD(Latch_Store_RedisStringStore, release);
+ZEND_METHOD(Latch_Store_RedisStringStore, owner);
 ZEND_METHOD(Latch_Store_RedisStringStore, evict);
 ZEND_METHOD(Latch_Store_NativeStore, inspect);
 ZEND_METHOD(Latch_Store_NativeStore, listHeld);
@@ -64,6 +69,7 @@ static const zend_function_entry class_Latch_Store_RedisStringStore_methods[] = 
 	ZEND_MALIAS(Latch_Store_NativeStore, delete, delete, arginfo_class_Latch_Store_RedisStringStore_delete, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_RedisStringStore_exists, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Store_RedisStringStore, release, arginfo_class_Latch_Store_RedisStringStore_release, ZEND_ACC_PUBLIC)
+	ZEND_ME(Latch_Store_RedisStringStore, owner, arginfo_class_Latch_Store_RedisStringStore_owner, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Store_RedisStringStore, evict, arginfo_class_Latch_Store_RedisStringStore_evict, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Store_RedisStringStore_inspect, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, listHeld, listHeld, arginfo_class_Latch_Store_RedisStringStore_listHeld, ZEND_ACC_PUBLIC)

@@ -332,15 +332,18 @@ void php_latch_store_evict(zend_object *store, zend_string *resource, zend_strin
 
 bool php_latch_store_evict_all(zend_object *store, zend_string *resource)
 {
-    latch_lock_report *reports = NULL;
-    const latch_request request = {.kind = LATCH_INSPECT, .reports = &reports};
-    bool is_held = run_on_resource(store, resource, &request) && reports != NULL
-                   && reports->holders != NULL;
-    char identity[LATCH_IDENTITY_LENGTH + 1] = "";
+    return evict(store, resource, NULL) > 0;
+}
 
-    if (is_held) {
-        memcpy(identity, reports->holders->identity, sizeof(identity)); /* it is the only one */
+void php_latch_store_tell_owner(zend_object *store, zend_string *resource, zval *return_value)
+{
+    latch_lock_report *reports = NULL;
+    const latch_request request = {.kind = LATCH_INSPECT, .reports = &reports, .ask_owner = true};
+    const latch_holder *holder = run_on_resource(store, resource, &request) ? reports->holders
+                                                                            : NULL;
+
+    if (holder != NULL) {
+        RETVAL_STRINGL(holder->owner, holder->owner_length);
     }
     latch_lock_reports_free(php_latch_engine, reports);
-    return is_held && evict(store, resource, identity) > 0;
 }

@@ -9,8 +9,11 @@ void php_latch_store_list_held(zend_object *store, bool foreign, zval *return_va
 /* Takes the lock from these holders, and returns how many of them held it. */
 void php_latch_store_evict(zend_object *store, zend_string *resource, zend_string *identities,
                            zval *return_value);
-/* Takes the lock from its holder, if it is exclusive; false: it has none, or after throwing. */
+/* In stores with LATCH_OWNERS. Takes the lock from its holder; false: it has none, or after
+ * throwing. */
 bool php_latch_store_evict_all(zend_object *store, zend_string *resource);
+/* The owner that holds the lock; null: nobody does, or after throwing. */
+void php_latch_store_tell_owner(zend_object *store, zend_string *resource, zval *return_value);
 /*
  * The holders of the key's semaphore in a store of the engine, as an array; leaves it after
  * throwing. Of slots the key's limit tells how many there are.

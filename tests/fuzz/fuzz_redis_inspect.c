@@ -7,7 +7,8 @@
  * - nothing is left of a question that has ended.
  *
  * An input begins with the question: i, p (of a semaphore), l (a list), f (a list with foreign
- * locks) or e. What follows is said by the server, in pieces with NUL bytes between them; then it
+ * locks) or e; of locks that are strings s, o (the owner), m (a list) or x (whoever it is, away
+ * with him). What follows is said by the server, in pieces with NUL bytes between them; then it
  * hangs up, as it does on whoever comes again.
  */
 #include "src/latch.h"
@@ -75,6 +76,10 @@ static void check_reports(const latch_lock_report *report)
         EXPECT(report->mode <= LATCH_EXCLUSIVE && report->name[report->name_length] == '\0');
         EXPECT(report->permits_used >= 0);
         for (const latch_holder *holder = report->holders; holder != NULL; holder = holder->next) {
+            if (holder->owner != NULL) {
+                EXPECT(holder->owner[holder->owner_length] == '\0' && holder->next == NULL);
+                continue;
+            }
             EXPECT(strlen(holder->identity) == LATCH_IDENTITY_LENGTH);
             EXPECT(strspn(holder->identity, "0123456789abcdef") == LATCH_IDENTITY_LENGTH);
             EXPECT((holder->host == NULL) == (holder->script == NULL));
@@ -124,23 +129,42 @@ static const char *say(const char *at, const char *end)
     return stop < end ? stop + 1 : end;
 }
 
-static latch_status ask(latch_store *store, latch_op_kind kind, bool foreign, bool is_permit,
-                        const char *at, const char *end, latch_lock_report **reports,
-                        latch_error *error)
+typedef struct question {
+    char letter;
+    latch_op_kind kind;
+    bool is_foreign, is_permit, is_string, is_of_owner;
+} question;
+
+static const question questions[] = {
+    {'i', LATCH_INSPECT},
+    {'p', LATCH_INSPECT, .is_permit = true},
+    {'l', LATCH_LIST},
+    {'f', LATCH_LIST, .is_foreign = true},
+    {'e', LATCH_EVICT},
+    {'s', LATCH_INSPECT, .is_string = true},
+    {'o', LATCH_INSPECT, .is_string = true, .is_of_owner = true},
+    {'m', LATCH_LIST, .is_string = true},
+    {'x', LATCH_EVICT, .is_string = true, .is_of_owner = true},
+    {'\0'},
+};
+
+static latch_status ask(latch_store *store, const question *asked, const char *at, const char *end,
+                        latch_lock_report **reports, latch_error *error)
 {
     uint64_t evicted = 0;
-    const latch_request request = {.kind = kind,
+    const latch_request request = {.kind = asked->kind,
                                    .reports = reports,
-                                   .include_peer_locks = foreign,
-                                   .evicted = "0123456789abcdef",
+                                   .include_peer_locks = asked->is_foreign,
+                                   .ask_owner = asked->is_of_owner,
+                                   .evicted = asked->is_of_owner ? NULL : "0123456789abcdef",
                                    .evicted_count = &evicted};
+    bool lists = asked->kind == LATCH_LIST;
     latch_lease lease;
     latch_status status;
     latch_op op;
 
-    (is_permit ? latch_permit_lease_init : latch_lease_init)(&lease, store,
-                                                             kind == LATCH_LIST ? "" : "r",
-                                                             kind == LATCH_LIST ? 0 : 1);
+    (asked->is_permit ? latch_permit_lease_init : latch_lease_init)(&lease, store,
+                                                                    lists ? "" : "r", !lists);
     status = latch_op_begin(&op, &lease, &request, error);
     for (size_t round = 0; latch_wants(status); round++) {
         EXPECT(round < ROUNDS_MAX);
@@ -160,15 +184,7 @@ static latch_status ask(latch_store *store, latch_op_kind kind, bool foreign, bo
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct {
-        char letter;
-        latch_op_kind kind;
-        bool foreign, is_permit;
-    } questions[] = {{'i', LATCH_INSPECT, false, false},
-                     {'p', LATCH_INSPECT, false, true},
-                     {'l', LATCH_LIST, false, false},
-                     {'f', LATCH_LIST, true, false},
-                     {'e', LATCH_EVICT, false, false}};
+    const question *asked = questions;
     const char *input = (const char *) data;
     latch_lock_report *reports = NULL;
     latch_status status = LATCH_DONE;
@@ -189,13 +205,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     before = allocations;
     options.dsn_length =
         (size_t) sprintf(dsn, "redis://%s?prefix=%s", address.sun_path, size % 2 ? "p%3A" : "");
-    store = latch_store_open(engine, "redis", &options, &error);
+    while (asked->letter != '\0' && asked->letter != *input) {
+        asked++;
+    }
+    store =
+        latch_store_open(engine, asked->is_string ? "redis-string" : "redis", &options, &error);
     EXPECT(store != NULL);
-    for (size_t at = 0; at < sizeof(questions) / sizeof(questions[0]); at++) {
-        if (questions[at].letter == *input) {
-            status = ask(store, questions[at].kind, questions[at].foreign, questions[at].is_permit,
-                         input + 1, input + size, &reports, &error);
-        }
+    if (asked->letter != '\0') {
+        status = ask(store, asked, input + 1, input + size, &reports, &error);
     }
     if (status == LATCH_DONE) {
         check_reports(reports);

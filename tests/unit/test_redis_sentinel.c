@@ -42,6 +42,32 @@ static void the_master_is_asked_for(void **state)
     UNIT_CHECK(!has(&trio.servers[0], "r"));
 }
 
+/* Its key has the owner on whatever server is the master, and its record goes with it. */
+static void a_lock_that_is_a_string_goes_with_the_master(void **state)
+{
+    redis_process *master = &trio.servers[0];
+    latch_lease *lease, *other;
+    uint64_t fencing;
+
+    (void) state;
+    unit.store =
+        redis_open("redis+string:?%s&sentinel=" TRIO_MASTER PATIENT, redis_trio_hosts());
+    lease = redis_lease("r");
+    other = redis_lease("r");
+    UNIT_CHECK(latch_lease_set_owner(lease, "user 7", 6, &unit.error) == LATCH_DONE);
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE && has(master, "r"));
+    fencing = lease->fencing_token;
+    redis_trio_await_replicas(master);
+    master = redis_trio_fail_over(master);
+    UNIT_CHECK(redis_run(other, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE && lease->fencing_token == fencing);
+    UNIT_CHECK(has(master, "r") && has(master, "latch:string:r"));
+    unit_release(lease);
+    UNIT_CHECK(!has(master, "r") && !has(master, "latch:string:r"));
+    UNIT_CHECK(redis_run(other, LATCH_ACQUIRE) == LATCH_DONE && other->fencing_token > fencing);
+    unit_release(other);
+}
+
 /* With two seconds for each of them, more or less. */
 static void a_sentinel_that_hangs_or_is_gone_is_passed_over(void **state)
 {
@@ -241,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         UNIT_TRIO_TEST(the_master_is_asked_for),
+        UNIT_TRIO_TEST(a_lock_that_is_a_string_goes_with_the_master),
         UNIT_TRIO_TEST(a_sentinel_that_hangs_or_is_gone_is_passed_over),
         UNIT_TRIO_TEST(a_sentinel_that_hangs_is_asked_after_the_others),
         UNIT_TRIO_TEST(what_is_connected_works_without_sentinels),

@@ -115,6 +115,31 @@ static void a_hold_may_have_no_end(void **state)
     UNIT_CHECK(redis_run(again, LATCH_PROBE) == LATCH_CONFLICT);
 }
 
+static void a_name_may_begin_as_companion_keys_but_not_be_one(void **state)
+{
+    static const char *const refused[] = {
+        "latch:string:r",  "latch:string-queue:r", "latch:string-peers:r", "latch:fencing",
+        "latch:holder:r",  "latch:queue:r",        "latch:peers:r",        "latch:permits:r",
+        "latch:version:r", "latch:debounce-ended:", "latch:{AAAA}:queue:r",
+    };
+    static const char *const allowed[] = {"latch:", "latch:r", "latch:string", "latch:queued:r"};
+    latch_store *strings = open_strings();
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(refused) / sizeof(*refused); at++) {
+        UNIT_CHECK(redis_run(redis_lease_in(strings, refused[at]), LATCH_ACQUIRE)
+                   == LATCH_ERROR_ARGUMENT);
+    }
+    for (size_t at = 0; at < sizeof(allowed) / sizeof(*allowed); at++) {
+        latch_lease *lease = redis_lease_in(strings, allowed[at]);
+
+        UNIT_CHECK(redis_run(redis_lease(allowed[at]), LATCH_ACQUIRE) == LATCH_ERROR_ARGUMENT);
+        UNIT_CHECK(redis_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+        UNIT_CHECK(unit_redis_number("EXISTS %s", allowed[at]) == 1);
+        unit_release(lease);
+    }
+}
+
 /* ---- Who is another holder */
 
 static void the_same_owner_again_is_another_holder(void **state)
@@ -187,6 +212,7 @@ static void an_acquire_whose_answer_was_lost_is_granted_once(void **state)
     UNIT_CHECK(unit_held(lease) && lease->fencing_token == fencing);
     UNIT_CHECK(redis_run(namesake, LATCH_ACQUIRE) == LATCH_CONFLICT);
     UNIT_CHECK(redis_wire_exchange(lease, LATCH_RELEASE) == LATCH_DONE && redis_is_free("r"));
+    assert_int_equal(unit_redis_number("DBSIZE"), 1); /* the fencing counter */
 }
 
 /* ---- Peers */
@@ -309,6 +335,7 @@ int main(void)
         REDIS_WAIT_TEST(the_key_has_the_owner_and_nothing_else),
         REDIS_WAIT_TEST(an_owner_is_any_bytes),
         REDIS_WAIT_TEST(a_hold_may_have_no_end),
+        REDIS_WAIT_TEST(a_name_may_begin_as_companion_keys_but_not_be_one),
         REDIS_WAIT_TEST(the_same_owner_again_is_another_holder),
         REDIS_WAIT_TEST(a_lease_that_has_only_an_owner_stands_for_any_of_its_holds),
         REDIS_WAIT_TEST(a_wait_that_is_given_up_leaves_the_lock_of_a_namesake),

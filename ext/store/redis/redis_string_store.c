@@ -77,6 +77,20 @@ PHP_METHOD(Latch_Store_RedisStringStore, release)
     RETURN_BOOL(php_latch_store_run(Z_OBJ_P(ZEND_THIS), key, &request) && was_held);
 }
 
+PHP_METHOD(Latch_Store_RedisStringStore, owner)
+{
+    zend_object *key;
+    zend_string *resource;
+
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
+    ZEND_PARSE_PARAMETERS_END();
+    resource = php_latch_key_resource(key);
+    if (resource != NULL) {
+        php_latch_store_tell_owner(Z_OBJ_P(ZEND_THIS), resource, return_value);
+    }
+}
+
 PHP_METHOD(Latch_Store_RedisStringStore, evict)
 {
     zend_object *key;

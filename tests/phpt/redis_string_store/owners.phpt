@@ -66,8 +66,22 @@ check_same(RedisStringStore::class, $made::class, 'redis+string:');
 $lock = (new LockFactory($made))->createLock('r', 60);
 $lock->acquire();
 check_same(false, $first->acquire(), 'the same locks');
+check_same([$get(), null], array_map($store->owner(...), [new Key('r'), new Key('free')]), 'owner() asks the server');
+$evals = function () use ($server): int {
+    preg_match_all('/^cmdstat_eval(?:sha)?:calls=(\d+)/m', $server->command('INFO', 'commandstats'), $match);
+    return array_sum($match[1]);
+};
+$before = $evals();
 check_same(true, $store->evict(new Key('r')), 'taken away');
+check_same(1, $evals() - $before, 'by one request');
 check_same([false, false], [$store->evict(new Key('r')), $lock->isAcquired()], 'once');
+check_same(null, $store->owner(new Key('r')), 'nobody has it');
+$server->command('SET', 'app_r', "pee\0r" . str_repeat('x', 5000));
+check_same("pee\0r" . str_repeat('x', 5000), $store->owner(new Key('r')), 'an owner that is not on Latch');
+check_same(true, $store->evict(new Key('r')), 'is taken away as well');
+$server->command('ZADD', 'app_r', PHP_INT_MAX, 'token');
+check_same([null, false], [$store->owner(new Key('r')), $store->evict(new Key('r'))], 'a lock of another layout has none');
+$server->command('DEL', 'app_r');
 check_same([], array_diff($server->command('KEYS', '*'), ['app_latch:fencing']), 'nothing is left');
 ?>
 DONE

@@ -85,12 +85,12 @@ works_without_libraries() {
     # shellcheck disable=SC2016 # PHP's variables
     output=$("php$LATCH_PHP_VERSION" -n -d extension="$so" -r '
         echo (new Latch\LockFactory(new Latch\Store\InMemoryStore()))->createLock("r")->acquire() ? "locked\n" : "";
-        foreach (["RedisStore" => "redis:", "PostgreSqlStore" => "pgsql:", "MysqlStore" => "mysql:"] as $class => $dsn) {
+        foreach (["RedisStore" => "redis:", "RedisStringStore" => "redis+string:", "PostgreSqlStore" => "pgsql:", "MysqlStore" => "mysql:"] as $class => $dsn) {
             try { new ("Latch\\Store\\$class")("{$dsn}//localhost"); }
             catch (Latch\Exception\InvalidArgumentException $e) { echo $e->getMessage(), "\n"; }
         }')
     printf '%s\n' "$output"
-    [[ $output == locked$'\n'*'no RedisStore: '*hiredis*$'\n'*libpq*$'\n'*libmariadb* ]]
+    [[ $output == locked$'\n'*'no RedisStore: '*hiredis*$'\n'*'no RedisStringStore: '*hiredis*$'\n'*libpq*$'\n'*libmariadb* ]]
 }
 
 # A build without OpenSSL has Redis, and says how to have TLS.

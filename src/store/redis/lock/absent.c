@@ -9,8 +9,9 @@ static latch_status refuse(latch_store *store, const latch_store_options *option
                            latch_error *error)
 {
     return latch_fail(error, LATCH_ERROR_UNSUPPORTED, 0,
-                      "this build of Latch has no RedisStore: build it again where hiredis and "
-                      "pkg-config are installed");
+                      "this build of Latch has no Redis%sStore: build it again where hiredis and "
+                      "pkg-config are installed",
+                      (store->info->capabilities & LATCH_OWNERS) != 0 ? "String" : "");
 }
 
 const latch_store_class latch_redis_store = {

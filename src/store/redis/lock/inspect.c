@@ -144,6 +144,33 @@ static latch_status apply_report(inspection *all, latch_op *op, const redisReply
                : latch_fail_memory(op->error);
 }
 
+/* The owner; nil: nobody, or somebody in another layout. */
+static latch_status apply_owner(inspection *all, latch_op *op, const redisReply *reply)
+{
+    const latch_engine *engine = all->store->store.engine;
+    const latch_lease *lease = op->lease;
+    latch_lock_report *report;
+    latch_holder *holder;
+
+    if (reply->type != REDIS_REPLY_NIL && reply->type != REDIS_REPLY_STRING) {
+        return latch_redis_fail_protocol_error(op, all->route.node);
+    }
+    report = latch_lock_reports_add_named(engine, &all->reports, lease->resource,
+                                          lease->resource_length, LATCH_FREE);
+    if (report == NULL || reply->type == REDIS_REPLY_NIL) {
+        return report != NULL ? LATCH_DONE : latch_fail_memory(op->error);
+    }
+    holder = latch_lock_report_make_holder(engine, report, reply->len);
+    if (holder == NULL) {
+        return latch_fail_memory(op->error);
+    }
+    report->mode = LATCH_EXCLUSIVE;
+    memcpy(holder->text, reply->str, reply->len);
+    holder->owner = holder->text;
+    holder->owner_length = reply->len;
+    return LATCH_DONE;
+}
+
 /* {cursor, {key, ...}}, with keys that have what we have asked for. */
 static bool is_page(const inspection *all, const latch_op *op, const redisReply *reply)
 {
@@ -259,7 +286,8 @@ static latch_status apply_answer(inspection *all, latch_op *op, redis_call *call
         return apply_page(all, op, call);
     }
     if (op->request.kind != LATCH_EVICT) {
-        return apply_report(all, op, call->reply);
+        return op->request.ask_owner ? apply_owner(all, op, call->reply)
+                                     : apply_report(all, op, call->reply);
     }
     if (call->reply->type != REDIS_REPLY_INTEGER || call->reply->integer < 0) {
         return latch_redis_fail_protocol_error(op, all->route.node);
@@ -321,14 +349,20 @@ static redis_call *send_scan(inspection *all, const latch_op *op, int64_t now_ns
     return call;
 }
 
+/* What the script is told beside the keys. */
+static const char *subject_of(const latch_op *op)
+{
+    if (op->request.kind == LATCH_EVICT) {
+        return op->request.evicted != NULL ? op->request.evicted : "*";
+    }
+    return is_listing(op) ? "list" : op->request.ask_owner ? "owner" : "";
+}
+
 static redis_call *send_inspection(inspection *all, const latch_op *op, size_t number,
                                    int64_t now_ns)
 {
-    bool evicts = op->request.kind == LATCH_EVICT;
     redis_script_target target = {.layout = latch_redis_layout_of(op->lease),
-                                  .token = evicts           ? op->request.evicted
-                                           : is_listing(op) ? "list"
-                                                            : ""};
+                                  .token = subject_of(op)};
     const redis_command_spec spec = {
         .id = target.layout->scripts[op->request.kind],
         .as_text = all->as_text || number == 0, /* the others know it by that */

@@ -211,6 +211,28 @@ static latch_status begin_function(latch_op *op)
     return latch_redis_function_begin(op, &store->topology, &store->functions, NULL);
 }
 
+/*
+ * Names that begin with "latch:" are Latch's own. Of locks that are strings those alone that are
+ * names of companion keys: other programs name theirs as they like.
+ */
+static bool refuse_own_name(latch_op *op)
+{
+    const char *name = op->lease->resource;
+    size_t length = op->lease->resource_length;
+
+    if (!latch_redis_layout_of(op->lease)->has_owners) {
+        latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                   "in Redis, names that begin with \"" REDIS_OWN_KEYS "\" are Latch's own");
+        return true;
+    }
+    if (latch_redis_is_layout_key(name, length) || latch_redis_is_function_key(name, length)) {
+        latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                   "in Redis, Latch keeps something else under names that begin like this one");
+        return true;
+    }
+    return false;
+}
+
 static latch_status redis_begin(latch_op *op)
 {
     redis_store *store = latch_redis_store_of(op);
@@ -222,9 +244,9 @@ static latch_status redis_begin(latch_op *op)
     if (op->request.kind == LATCH_CALL) {
         return begin_function(op);
     }
-    if (latch_redis_is_own_name(op->lease->resource, op->lease->resource_length)) {
-        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                          "in Redis, names that begin with \"" REDIS_OWN_KEYS "\" are Latch's own");
+    if (latch_redis_is_own_name(op->lease->resource, op->lease->resource_length)
+        && refuse_own_name(op)) {
+        return op->error->status;
     }
     if (op->lease->is_permit && op->request.kind != LATCH_LIST
         && !latch_redis_has_permit_slot(&store->keys, op)) {

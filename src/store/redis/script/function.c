@@ -85,6 +85,18 @@ static size_t count_keys(size_t script)
     return count;
 }
 
+bool latch_redis_is_function_key(const char *name, size_t length)
+{
+    for (size_t script = 0; script < REDIS_FUNCTION_SCRIPTS; script++) {
+        for (size_t key = 0; key < count_keys(script); key++) {
+            if (latch_redis_is_of_kind(name, length, scripts[script].kinds[key])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Writes the keys: prefix, "latch:" with the slot's tag, kind and resource behind each other. */
 static bool add_function_keys(redis_function_command *written, const latch_engine *engine,
                               const redis_keyspace *keys, size_t script, const char *resource,

@@ -40,6 +40,8 @@ typedef struct redis_function_command {
  * "?" in front it may have none as well.
  */
 const char *latch_redis_function_parts(latch_function function);
+/* Is a name that begins as Latch's own keys one of a function's? */
+bool latch_redis_is_function_key(const char *name, size_t length);
 
 /*
  * Writes the command that calls the function for a resource; `id` makes it idempotent, and has

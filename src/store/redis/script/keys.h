@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Prefix of the names of companion keys. No lock may have such a name. */
+/* Prefix of the names of companion keys, and of no lock but those that are strings. */
 #define REDIS_OWN_KEYS "latch:"
 
 /* "latch:" or "latch:{TAG}:", with its NUL. */
@@ -38,11 +38,20 @@ unsigned latch_redis_slot_of(const redis_keyspace *keys, const char *resource, s
 /* Writes the beginning of the own names beside a lock, and returns its length. */
 size_t latch_redis_own_names(const redis_keyspace *keys, const char *resource, size_t length,
                              char own[REDIS_OWN_SIZE]);
-/* Is the name reserved for Latch's own keys? */
+/* Does the name begin as those of Latch's own keys? */
 static inline bool latch_redis_is_own_name(const char *resource, size_t length)
 {
     return length >= sizeof(REDIS_OWN_KEYS) - 1
            && memcmp(resource, REDIS_OWN_KEYS, sizeof(REDIS_OWN_KEYS) - 1) == 0;
+}
+/* Has such a name this kind, or a cluster's tag, behind that? */
+static inline bool latch_redis_is_of_kind(const char *name, size_t length, const char *kind)
+{
+    size_t size = strlen(kind);
+
+    name += sizeof(REDIS_OWN_KEYS) - 1;
+    length -= sizeof(REDIS_OWN_KEYS) - 1;
+    return (length > 0 && *name == '{') || (length >= size && memcmp(name, kind, size) == 0);
 }
 
 #endif

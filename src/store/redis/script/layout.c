@@ -1,6 +1,8 @@
 /* Layouts of locks and semaphores: see layout.h. */
 #include "src/store/redis/script/layout.h"
 
+#include "src/store/redis/script/keys.h"
+
 #define KEY_PART(text)                                                                             \
     {                                                                                              \
         text, sizeof(text) - 1                                                                     \
@@ -72,3 +74,18 @@ const redis_layout latch_redis_permits = {
     .listed_of_peers = {"{", "}:weight"},
     .listed_type_of_peers = "zset",
 };
+
+bool latch_redis_is_layout_key(const char *name, size_t length)
+{
+    static const redis_layout *const layouts[] = {&latch_redis_locks, &latch_redis_strings,
+                                                  &latch_redis_permits};
+
+    for (size_t at = 0; at < sizeof(layouts) / sizeof(*layouts); at++) {
+        for (size_t key = layouts[at]->peer_keys; key < REDIS_LAYOUT_KEYS; key++) {
+            if (latch_redis_is_of_kind(name, length, layouts[at]->keys[key].text)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}

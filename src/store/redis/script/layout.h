@@ -66,6 +66,9 @@ typedef struct redis_layout {
     const char *listed_of_peers[2], *listed_type_of_peers;
 } redis_layout;
 
+/* Is a name that begins as Latch's own keys one of a companion key, in any layout? */
+bool latch_redis_is_layout_key(const char *name, size_t length);
+
 extern const redis_layout latch_redis_locks;   /* Symfony's Lock: a sorted set */
 extern const redis_layout latch_redis_strings; /* Laravel's locks: a string, the owner */
 extern const redis_layout latch_redis_permits; /* Symfony's Semaphore; resources are "{NAME}" */

@@ -10,7 +10,8 @@ local function delay_of_first(us, waiter, is_free)
         return left_free(us)
     end
     local longest = SAFETY_MS
-    if not recorded(current_owner()) then
+    local _, held = look()
+    if not held then
         longest = 90 + us % 21 -- 100 ms, jittered
         redis.call('HDEL', peers, 'due', 'until') -- a peer has had its turn
     end

@@ -24,29 +24,29 @@ local function take(fencing, held)
     return fencing
 end
 
--- What is recorded of the caller's hold; nil: it has none.
-local function held_by_caller()
-    if current_owner() ~= owner then
-        return nil
-    end
-    local held, by = recorded(owner)
-    if by == token then
-        return held
-    end
-    return not by and nonce == owner and '' or nil -- the record may be lost
+-- Fast paths, before the rest of the script is needed: an acquire that finds neither a holder nor a waiter;
+if manner ~= 'poll' and redis.call('EXISTS', lock, queue, peers) == 0 then
+    return take(issue_fencing())
 end
 
--- Fast paths, before the rest of the script is needed: a claim in time, by a waiter that will not hold for so short
--- (queue.lua's SAFETY_MS) that others must be told;
+-- What is recorded of the caller's hold, '' if that is lost; nil: it has none.
+local current, held, by = look()
+if current ~= owner or by ~= token and (by or nonce ~= owner) then
+    held = nil
+elseif not by then
+    held = ''
+end
+
+-- a claim in time, by a waiter that will not hold for so short (queue.lua's SAFETY_MS) that others must be told;
 local is_long = ttl == '0' or tonumber(ttl) >= 1100
-if manner == 'claim' and is_long and held_by_caller() == '' then
+if manner == 'claim' and is_long and held == '' then
     redis.call('DEL', record) -- before all else, as memory may be short
     return take(issue_fencing())
 end
 
--- and an acquire that finds neither a holder nor a waiter.
-if manner ~= 'poll' and redis.call('EXISTS', lock, queue, peers) == 0 then
-    return take(issue_fencing())
+-- and a try that finds another holder.
+if manner == 'try' and peer ~= 'mute' and current and not held then
+    return false
 end
 
 -- include queue.lua
@@ -62,8 +62,7 @@ local function take_free()
     return take(fencing)
 end
 
-local is_free = redis.call('EXISTS', lock) == 0
-local held = not is_free and held_by_caller()
+local is_free = not current and redis.call('EXISTS', lock) == 0
 if held then
     local fencing = string.match(held, '^%d+')
     if not fencing then

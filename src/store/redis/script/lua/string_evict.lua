@@ -1,7 +1,7 @@
 -- Eviction: takes a lock whose key is a string away from its holder, and hands it over.
 --
 -- KEYS: 1 the lock, 2 its holder's record, 3 its queue, 4 what is kept for its peers
--- ARGV: 1 holders' identities, as string_inspect.lua tells them, with blanks between them
+-- ARGV: 1 holders' identities, as string_inspect.lua tells them, with blanks between them; or "*": whoever it is
 -- Returns how many of them held it.
 local lock, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 
@@ -13,12 +13,9 @@ local lock, record, queue, peers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 -- include serve.lua
 -- include identity.lua
 
-local owner = current_owner()
-if type(owner) ~= 'string' then
-    return 0
-end
-local _, token = recorded(owner)
-if not string.find(' ' .. ARGV[1] .. ' ', ' ' .. identity(token or owner) .. ' ', 1, true) then
+local owner, _, token = look()
+if not owner or ARGV[1] ~= '*'
+    and not string.find(' ' .. ARGV[1] .. ' ', ' ' .. identity(token or owner) .. ' ', 1, true) then
     return 0
 end
 redis.call('DEL', lock, record)

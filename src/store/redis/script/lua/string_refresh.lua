@@ -11,15 +11,16 @@ local us = now_us()
 -- include numbers.lua
 -- include strings.lua
 
-if not holds(token) then
+local is_held, held = holds(token)
+if not is_held then
     return 0
 end
 local expiry = ttl ~= '0' and expiry_after(us, ttl)
 if extends then
-    local left = ms_left(lock)
-    if recorded(select(2, parts_of(token))) == '' then
+    if held == '' then
         return 0
     end
+    local left = ms_left(lock)
     if left == -1 or expiry and us / 1000 + left >= tonumber(expiry) then
         return 2
     end

@@ -1,4 +1,5 @@
--- Included after numbers.lua, behind key_times.lua: how a lock is held whose key is a string, its owner; and what is recorded of its holder.
+-- Included after numbers.lua, behind key_times.lua: how a lock is held whose key is a string, its owner; and
+-- what is recorded of its holder.
 --
 -- A token is "NONCE OWNER", or the nonce alone, which is then the owner as well. The nonce tells the hold from others of
 -- the same owner. A token without it, " OWNER", stands for any hold of that owner.
@@ -8,6 +9,7 @@
 -- Life of the record of a hold without an end. Without a record the holder is taken for a peer.
 local RECORD_MS = 604800000
 
+-- The nonce and the owner.
 local function parts_of(token)
     local blank = string.find(token, ' ', 1, true)
     if not blank then
@@ -16,39 +18,24 @@ local function parts_of(token)
     return string.sub(token, 1, blank - 1), string.sub(token, blank + 1)
 end
 
--- The lock's owner; nil: nobody has it; true: it is held in another layout.
-local function current_owner()
-    local owner = redis.pcall('GET', lock)
-    if type(owner) == 'table' then
-        return redis.call('TYPE', lock).ok ~= 'string' or redis.call('GET', lock) -- WRONGTYPE, or the error once more
+-- The lock's owner; nil: nobody has it, or it is held in another layout, of whose keys MGET tells nothing. What is
+-- recorded of the hold, and its token; nil: nothing, the holder is a peer.
+local function look()
+    local owner, kept = unpack(redis.call('MGET', lock, record))
+    local size, at = string.match(kept or '', '^(%d+) ()')
+    local token = owner and size and string.sub(kept, at, at + size - 1)
+    if token and select(2, parts_of(token)) == owner then
+        return owner, string.sub(kept, at + size), token
     end
     return owner or nil
 end
 
--- What is recorded of the owner's hold, and its token; nil: nothing, its holder is a peer.
-local function recorded(owner)
-    local value = redis.call('GET', record) or ''
-    local size, at = string.match(value, '^(%d+) ()')
-    if not size then
-        return nil
-    end
-    local token = string.sub(value, at, at + size - 1)
-    if select(2, parts_of(token)) == owner then
-        return string.sub(value, at + size), token
-    end
-end
-
--- Does the token hold the lock? A hold without a record may be that of any token with its owner.
+-- Does the token hold the lock, and what is recorded of that? A hold without a record may be that of any token with its
+-- owner.
 local function holds(token)
     local nonce, owner = parts_of(token)
-    if current_owner() ~= owner then
-        return false
-    end
-    if nonce == '' or nonce == owner then
-        return true
-    end
-    local _, by = recorded(owner)
-    return by == nil or by == token
+    local current, held, by = look()
+    return current == owner and (nonce == '' or nonce == owner or by == nil or by == token), held
 end
 
 -- Makes the token's owner the holder. `held` is recorded behind the token: '' until it claims.
