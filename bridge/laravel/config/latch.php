@@ -24,4 +24,13 @@ return [
     // application's client, such as behind Sentinels with phpredis. The prefix is the connection's.
     'connections' => [],
 
+    // Locks in Redis that are acquired for some seconds at a time, and renewed while their holder's process lives: by patterns
+    // of names. When the process is killed, its lock is free after these seconds. The lock's object must live as long as
+    // the work: so with the middleware WithoutOverlapping: 'laravel-queue-overlap:*' => 30
+    'leases' => [],
+
+    // The same for tasks of the scheduler that do not overlap, and for isolated commands: seconds, or null.
+    'schedule_lease' => env('LATCH_SCHEDULE_LEASE'),
+    'command_lease' => env('LATCH_COMMAND_LEASE'),
+
 ];

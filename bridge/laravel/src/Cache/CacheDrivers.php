@@ -12,6 +12,8 @@ use Illuminate\Cache\RedisStore as LaravelRedisStore;
 use Illuminate\Cache\Repository;
 use Illuminate\Contracts\Cache\Store;
 use Latch\Laravel\Companion\Companions;
+use Latch\Laravel\Events\Announcer;
+use Latch\Laravel\Lease\Leases;
 use Latch\Laravel\Redis\NativeStores;
 
 /**
@@ -36,8 +38,12 @@ final class CacheDrivers
      * @param \Closure(): Companions   $companions asked when the first store is created that needs them
      * @param \Closure(): NativeStores $natives    the same
      */
-    public function __construct(private readonly \Closure $companions, private readonly \Closure $natives)
-    {
+    public function __construct(
+        private readonly \Closure $companions,
+        private readonly \Closure $natives,
+        private readonly Announcer $announcer,
+        private readonly Leases $leases,
+    ) {
     }
 
     public function install(CacheManager $manager): void
@@ -74,8 +80,8 @@ final class CacheDrivers
     private function equip(DatabaseStore|FileStore|MemcachedStore|RedisStore $store): Store
     {
         return $store instanceof RedisStore
-            ? $store->withNatives(($this->natives)())
-            : $store->withQueue(($this->companions)());
+            ? $store->withNatives(($this->natives)(), $this->announcer, $this->leases)
+            : $store->withQueue(($this->companions)(), $this->announcer);
     }
 
     private static function isExtended(CacheManager $manager, string $driver): bool

@@ -22,15 +22,6 @@ final class FileLock extends \Illuminate\Cache\FileLock
     /** What the file of a lock begins with that never expires. */
     private const NEVER = '9999999999';
 
-    public function release()
-    {
-        try {
-            return $this->removeOwnFile();
-        } finally {
-            $this->companion->letGo();
-        }
-    }
-
     protected function getCurrentOwner()
     {
         $file = @fopen($this->path(), 'r');
@@ -49,8 +40,7 @@ final class FileLock extends \Illuminate\Cache\FileLock
         return $companions->local("file.{$this->path()}");
     }
 
-    /** Whether the lock was this owner's until now. */
-    private function removeOwnFile(): bool
+    private function releaseOwn(): bool
     {
         while (($file = @fopen($this->path(), 'r+')) !== false) {
             flock($file, \LOCK_EX);

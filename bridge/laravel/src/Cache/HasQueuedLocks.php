@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Laravel\Cache;
 
 use Latch\Laravel\Companion\Companions;
+use Latch\Laravel\Events\Announcer;
 
 /**
  * For subclasses of Laravel's stores: locks are made by Laravel, and get a queue. LOCKS: our class by Laravel's.
@@ -15,10 +16,12 @@ trait HasQueuedLocks
 {
     /** Null in stores that Laravel makes as copies for internal use. */
     private ?Companions $companions = null;
+    private Announcer $announcer;
 
-    public function withQueue(Companions $companions): static
+    public function withQueue(Companions $companions, Announcer $announcer): static
     {
         $this->companions = $companions;
+        $this->announcer = $announcer;
 
         return $this;
     }
@@ -35,6 +38,6 @@ trait HasQueuedLocks
 
         return $class === null || $this->companions === null
             ? $lock
-            : Transplant::into($class, $lock)->withQueue($this->companions);
+            : Transplant::into($class, $lock)->withQueue($this->companions)->withEvents($this->announcer, (string) $name);
     }
 }

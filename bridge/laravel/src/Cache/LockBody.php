@@ -8,6 +8,10 @@ use Illuminate\Contracts\Cache\LockTimeoutException;
 use Latch\Exception\ExceptionInterface as LockException;
 use Latch\Exception\InvalidArgumentException;
 use Latch\Exception\LockConflictedException;
+use Latch\Laravel\Events\LockLost;
+use Latch\Laravel\Events\LockRefused;
+use Latch\Laravel\Events\LockTimedOut;
+use Latch\Laravel\Events\LockWaited;
 use Latch\Laravel\Redis\NativeStores;
 use Latch\Lock;
 use Latch\Store\RedisStringStore;
@@ -20,6 +24,7 @@ use Latch\Store\RedisStringStore;
 trait LockBody
 {
     use BlocksInTurn;
+    use TellsEvents;
 
     /** Of a wait, in seconds: longer than any process lives. */
     private const LONGEST_WAIT = 1e9;
@@ -32,6 +37,15 @@ trait LockBody
 
     /** And has not released it. */
     private bool $hasAcquired = false;
+
+    /** Seconds for which it is acquired at a time; null: for all of them. */
+    private ?float $lease = null;
+
+    /** When the lock was acquired with a lease; null: without one. */
+    private ?int $leasedNs = null;
+
+    /** The acquisition is over, and a LockLost event has been dispatched. */
+    private bool $isLossTold = false;
 
     /** @var list<\Closure(Lock): mixed> what keepAlive() and onLost() have asked for */
     private array $requests = [];
@@ -68,17 +82,28 @@ trait LockBody
 
     public function acquire()
     {
-        return $this->acquireLatch(false, null);
+        $acquired = $this->acquireLatch(false, null);
+        if (!$acquired) {
+            $this->tell(LockRefused::class);
+        }
+
+        return $acquired;
     }
 
     public function release()
     {
+        $hadAcquired = $this->hasAcquired;
         $this->hasAcquired = false;
         try {
-            return $this->latch->releaseIfHeld();
+            $wasOwn = $this->latch->releaseIfHeld();
         } catch (LockException $e) {
             throw $this->clientException($e);
         }
+        if ($hadAcquired && !$wasOwn) {
+            $this->tellLoss(self::LOST);
+        }
+
+        return $wasOwn;
     }
 
     public function forceRelease()
@@ -100,7 +125,7 @@ trait LockBody
     public function refresh($seconds = null)
     {
         try {
-            $this->latch->refresh((float) max(0, $seconds ?? $this->seconds));
+            $this->refreshLatch((float) max(0, $seconds ?? $this->seconds));
         } catch (LockConflictedException) {
             return false;
         } catch (LockException $e) {
@@ -108,6 +133,20 @@ trait LockBody
         }
 
         return true;
+    }
+
+    /**
+     * From the next acquire on the lock is acquired for so many seconds at a time, and renewed while this object holds it, for
+     * no longer than its seconds: when the process is killed, it is free after the lease. Where Latch cannot renew in the
+     * background it is acquired for all of its seconds.
+     *
+     * @param float|null $seconds null: no lease
+     */
+    public function lease(?float $seconds): static
+    {
+        $this->lease = $seconds;
+
+        return $this;
     }
 
     /**
@@ -119,7 +158,9 @@ trait LockBody
      */
     public function keepAlive(?float $maxHold = null): static
     {
-        return $this->request(static fn (Lock $latch): Lock => $latch->keepAlive($maxHold));
+        $self = \WeakReference::create($this);
+
+        return $this->request(static fn (Lock $latch): Lock => self::announceLoss($self, $latch->keepAlive($maxHold)));
     }
 
     /**
@@ -192,15 +233,23 @@ trait LockBody
 
     private function wait(float $seconds): void
     {
+        $begunNs = hrtime(true);
+        $waits = $this->announcer->isHeard(LockWaited::class) ? Lock::getStatistics()['waits'] : null;
         if (!$this->acquireLatch(true, min($seconds, self::LONGEST_WAIT))) {
+            $this->tell(LockTimedOut::class, self::secondsSince($begunNs));
+
             throw new LockTimeoutException();
+        }
+        if ($waits !== null && Lock::getStatistics()['waits'] > $waits) {
+            $this->tell(LockWaited::class, self::secondsSince($begunNs));
         }
     }
 
     private function acquireLatch(bool $isBlocking, ?float $timeout): bool
     {
         // The same one would renew what it holds: Laravel's refuses that.
-        $latch = $this->hasAcquired ? $this->makeLatch() : $this->latch;
+        $leased = $this->makeLeased();
+        $latch = $leased ?? ($this->hasAcquired ? $this->makeLatch() : $this->latch);
         try {
             if (!$latch->acquire($isBlocking, $timeout)) {
                 return false;
@@ -210,6 +259,8 @@ trait LockBody
         }
         $this->latch = $latch;
         $this->hasAcquired = true;
+        $this->leasedNs = $leased === null ? null : hrtime(true);
+        $this->isLossTold = false;
 
         return true;
     }
@@ -221,12 +272,46 @@ trait LockBody
 
     private function makeLatch(): Lock
     {
-        $latch = new Lock($this->makeKey(), $this->store, $this->seconds > 0 ? (float) $this->seconds : null, false);
+        $seconds = $this->seconds > 0 ? (float) $this->seconds : null;
+
+        return $this->prepare(new Lock($this->makeKey(), $this->store, $seconds, false));
+    }
+
+    private function prepare(Lock $latch): Lock
+    {
         foreach ($this->requests as $request) {
             $request($latch);
         }
 
         return $latch;
+    }
+
+    /** Null: there is no lease, or Latch cannot renew it, as by a client object. */
+    private function makeLeased(): ?Lock
+    {
+        if ($this->lease === null || ($this->seconds > 0 && $this->seconds <= $this->lease)) {
+            return null;
+        }
+        $latch = new Lock($this->makeKey(), $this->store, $this->lease, false);
+        try {
+            $latch->keepAlive($this->seconds > 0 ? (float) $this->seconds : null);
+        } catch (InvalidArgumentException) {
+            return null;
+        }
+
+        return $this->prepare(self::announceLoss(\WeakReference::create($this), $latch));
+    }
+
+    /**
+     * @param float $seconds 0: for ever
+     */
+    private function refreshLatch(float $seconds): void
+    {
+        if ($this->hasAcquired && $this->leasedNs !== null && $this->lease !== null) {
+            $this->latch->keepAlive($seconds > 0 ? self::secondsSince($this->leasedNs) + $seconds : null);
+            $seconds = $seconds > 0 ? min($seconds, $this->lease) : $this->lease;
+        }
+        $this->latch->refresh($seconds);
     }
 
     /**
@@ -238,5 +323,20 @@ trait LockBody
         $this->requests[] = $request;
 
         return $this;
+    }
+    /**
+     * @param \WeakReference<self> $self weak, as the lock is to end with its last user
+     */
+    private static function announceLoss(\WeakReference $self, Lock $latch): Lock
+    {
+        return $latch->onLost(static fn (Lock $latch, string $reason): mixed => $self->get()?->tellLoss($reason));
+    }
+
+    private function tellLoss(string $reason): void
+    {
+        if (!$this->isLossTold) {
+            $this->isLossTold = true;
+            $this->tell(LockLost::class, $reason);
+        }
     }
 }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace Latch\Laravel\Cache;
 
+use Latch\Laravel\Events\Announcer;
+use Latch\Laravel\Lease\Leases;
 use Latch\Laravel\Redis\NativeStores;
 
 /**
@@ -18,10 +20,14 @@ final class RedisStore extends \Illuminate\Cache\RedisStore
 
     /** Null in stores that Laravel makes as copies for internal use. */
     private ?NativeStores $natives = null;
+    private Announcer $announcer;
+    private Leases $leases;
 
-    public function withNatives(NativeStores $natives): static
+    public function withNatives(NativeStores $natives, Announcer $announcer, Leases $leases): static
     {
         $this->natives = $natives;
+        $this->announcer = $announcer;
+        $this->leases = $leases;
 
         return $this;
     }
@@ -36,8 +42,9 @@ final class RedisStore extends \Illuminate\Cache\RedisStore
         $lock = parent::lock($name, \is_float($seconds) ? (int) ceil($seconds) : $seconds, $owner);
         $class = self::LOCKS[$lock::class] ?? null;
 
-        return $class === null || $this->natives === null
-            ? $lock
-            : $class::native($lock, $seconds, $this->natives) ?? $lock;
+        $native = $class === null || $this->natives === null ? null : $class::native($lock, $seconds, $this->natives);
+        $native?->withEvents($this->announcer, (string) $name)->lease($this->leases->of((string) $name));
+
+        return $native ?? $lock;
     }
 }

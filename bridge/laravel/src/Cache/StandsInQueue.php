@@ -7,6 +7,10 @@ namespace Latch\Laravel\Cache;
 use Illuminate\Contracts\Cache\LockTimeoutException;
 use Latch\Laravel\Companion\Companion;
 use Latch\Laravel\Companion\Companions;
+use Latch\Laravel\Events\LockLost;
+use Latch\Laravel\Events\LockRefused;
+use Latch\Laravel\Events\LockTimedOut;
+use Latch\Laravel\Events\LockWaited;
 
 /**
  * For subclasses of Laravel's locks: waiters sleep in a queue until the holder's release wakes the first of them.
@@ -20,8 +24,12 @@ use Latch\Laravel\Companion\Companions;
 trait StandsInQueue
 {
     use BlocksInTurn;
+    use TellsEvents;
 
     private Companion $companion;
+
+    /** And has not released it. */
+    private bool $hasAcquired = false;
 
     public function withQueue(Companions $companions): static
     {
@@ -37,6 +45,9 @@ trait StandsInQueue
         $acquired = parent::acquire();
         if ($acquired) {
             $this->companion->tryHold();
+            $this->hasAcquired = true;
+        } else {
+            $this->tell(LockRefused::class);
         }
 
         return $acquired;
@@ -45,10 +56,16 @@ trait StandsInQueue
     public function release()
     {
         try {
-            return parent::release();
+            $wasOwn = $this->releaseOwn();
         } finally {
             $this->companion->letGo();
         }
+        if (!$wasOwn && $this->hasAcquired) {
+            $this->tell(LockLost::class, self::LOST);
+        }
+        $this->hasAcquired = false;
+
+        return $wasOwn;
     }
 
     public function forceRelease()
@@ -58,6 +75,13 @@ trait StandsInQueue
         } finally {
             $this->companion->letGo();
         }
+        $this->hasAcquired = false;
+    }
+
+    /** Whether the lock was this owner's until now. */
+    private function releaseOwn(): bool
+    {
+        return parent::release();
     }
 
     /**
@@ -65,12 +89,15 @@ trait StandsInQueue
      */
     private function wait(float $seconds): void
     {
+        $begunNs = hrtime(true);
         $wait = new Wait($seconds);
         $companion = $this->companion;
         $acquired = false;
         try {
             // A hold that is taken has a holder, or is about to have: others were first.
             if ($companion->tryHold() && $acquired = parent::acquire()) {
+                $this->hasAcquired = true;
+
                 return;
             }
             $companion->letGo();
@@ -78,6 +105,8 @@ trait StandsInQueue
             // Asked once at least, also after a wait behind others that took all the time.
             while (!$acquired = parent::acquire()) {
                 if ($wait->isOver()) {
+                    $this->tell(LockTimedOut::class, self::secondsSince($begunNs));
+
                     throw new LockTimeoutException();
                 }
                 // Without a hold to wait for, the holder is a process without Latch, or one whose object is gone.
@@ -90,5 +119,7 @@ trait StandsInQueue
                 $companion->letGo();
             }
         }
+        $this->hasAcquired = true;
+        $this->tell(LockWaited::class, self::secondsSince($begunNs));
     }
 }
