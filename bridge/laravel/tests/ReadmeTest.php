@@ -34,8 +34,9 @@ final class ReadmeTest extends LaravelTestCase
         self::assertSame(array_keys($settings), array_column($rows, 2));
         foreach ($rows as [, $variable, $name, $default]) {
             self::assertStringContainsString($variable === '' ? "'$name' => $default" : "'$name' => env('$variable'", $code);
-            $expected = $settings[$name] ?? 'storage/framework/cache/latch';
-            self::assertSame(\is_string($expected) ? $expected : str_replace("array (\n)", '[]', var_export($expected, true)), $default);
+            $expected = $name === 'queue_path' ? 'storage/framework/cache/latch' : $settings[$name];
+            $shown = \is_string($expected) ? $expected : str_replace(["array (\n)", 'NULL'], ['[]', 'null'], var_export($expected, true));
+            self::assertSame($shown, $default);
         }
     }
 
@@ -73,6 +74,49 @@ final class ReadmeTest extends LaravelTestCase
 
         self::assertStringContainsString('sentinel=mymaster', $dsn);
         self::assertStringNotContainsString('password', $dsn);
+    }
+
+    public function testTheExampleOfAListenerLogsTheHolder(): void
+    {
+        preg_match('/```php\n(Event::.*?)```/s', self::readme(), $example);
+        $application = new Application(Driver::PhpRedis);
+        [$holder, $other] = [$application->start(), $application->start()];
+        $holder->take($name = self::lockName(), 10);
+        $other->php('class_alias("Illuminate\Support\Facades\Event", "Event"); class_alias("Illuminate\Support\Facades\Log", "Log");'
+            . "$example[1] return Cache::lock(\$arguments[0])->get();", $name);
+
+        self::assertStringContainsString("$name is held", $application->log());
+        self::assertStringContainsString('"pid":' . $holder->pid(), $application->log());
+    }
+
+    public function testTheExampleOfLeasesIsFollowed(): void
+    {
+        preg_match("/```php\n('leases'.*?)```/s", self::readme(), $example);
+        $settings = eval("return [$example[1]];");
+        $process = (new Application(Driver::PhpRedis, settings: $settings))->start();
+        $process->take('laravel-queue-overlap:a', 100);
+        $process->take('import-a', 100);
+
+        self::assertEqualsWithDelta(30, $process->call('laravel-queue-overlap:a', 'remaining'), 3);
+        self::assertEqualsWithDelta(10, $process->call('import-a', 'remaining'), 3);
+        self::assertSame(
+            ['Latch\Laravel\Scheduling\EventMutex', 'Latch\Laravel\Console\CommandMutex'],
+            $process->php('return [$app->make("Illuminate\Console\Scheduling\EventMutex")::class,
+                $app->make("Illuminate\Console\CommandMutex")::class];'),
+        );
+    }
+
+    public function testTheExampleOfLocksIsWhatTheCommandShows(): void
+    {
+        preg_match('/```\n(\+-.*?)```/s', self::readme(), $example);
+        [, $heading] = explode("\n", $example[1]);
+        $application = new Application(Driver::PhpRedis);
+        $process = $application->start();
+        $process->take($name = self::lockName(), 10);
+        $output = $process->php('Artisan::call("latch:locks", ["--pattern" => [$arguments[0]]]); return Artisan::output();', $name);
+        $words = static fn (string $line): array => preg_split('/\s*\|\s*/', trim($line, " |\n"));
+
+        self::assertSame($words($heading), $words(explode("\n", trim($output))[1]));
     }
 
     /** As in composer.json, in which the README's Laravels are. */
