@@ -92,6 +92,22 @@ final class CommandTest extends LaravelTestCase
         self::assertSame([], self::json($operator, ['--pattern' => ["*$id*"]]));
     }
 
+    /** phpredis can put the prefix of the connection before patterns by itself. */
+    public function testForeignLocksAreFoundBehindEachPrefix(): void
+    {
+        foreach ([\Redis::SCAN_NORETRY, \Redis::SCAN_RETRY, \Redis::SCAN_PREFIX] as $scan) {
+            $application = new Application(Driver::PhpRedis);
+            $connection = ['host' => '127.0.0.1', 'port' => Driver::PhpRedis->server()->port, 'scan' => $scan];
+            $application->configure('database', ['redis' => [
+                'client' => 'phpredis', 'options' => ['prefix' => 'a[b]*\\'], 'default' => $connection, 'cache' => $connection,
+            ]]);
+            $name = 'session:' . self::lockName();
+            $application->startStock()->take($name, 30);
+
+            self::assertContains($name, array_column(self::json($application->start(), ['--foreign' => true]), 'name'), (string) $scan);
+        }
+    }
+
     public function testAListOfForeignLocksVisitsEachKeyOnce(): void
     {
         $server = new RedisServer();

@@ -115,6 +115,25 @@ final class EventTest extends LaravelTestCase
     }
 
     /** Nobody is asked, and nothing is watched. */
+    #[DataProvider('redisDrivers')]
+    public function testAQueuedListenerIsToldWhoHeldTheLock(Driver $driver): void
+    {
+        $application = new Application($driver);
+        [$holder, $other] = [$application->start(), $application->start()];
+        $holder->take($name = self::lockName(), 100);
+        $text = $other->php(<<<'PHP'
+            $app['events']->listen(Latch\Laravel\Events\LockRefused::class, function ($event) use (&$text) { $text = serialize($event); });
+            Cache::lock($arguments[0], 30)->get();
+            return base64_encode($text);
+            PHP, $name);
+        $holder->call($name, 'release');
+
+        self::assertSame([$name, $holder->pid()], $other->php(
+            '$event = unserialize(base64_decode($arguments[0])); return [$event->name, $event->holder()["pid"]];',
+            $text,
+        ));
+    }
+
     public function testWithoutListenersThereIsNothing(): void
     {
         $application = new Application(Driver::PhpRedis);

@@ -96,4 +96,20 @@ final class HolderNameTest extends LaravelTestCase
 
         self::assertSame(['artisan: shop:import', 'before'], $names);
     }
+
+    public function testAProcessThatHasANameByItsConfigurationKeepsIt(): void
+    {
+        $application = new Application(Driver::PhpRedis, ['QUEUE_CONNECTION' => 'sync']);
+        file_put_contents("$application->directory/jobs.php", '<?php ' . str_replace('Cache::', '\Illuminate\Support\Facades\Cache::', self::JOBS));
+        $names = $application->start('latch.holder_name=blue worker')->php(<<<'PHP'
+            require base_path('jobs.php');
+            try {
+                App\Jobs\Failing::dispatch();
+            } catch (RuntimeException) {
+            }
+            return $GLOBALS['names'];
+            PHP);
+
+        self::assertSame(['blue worker'], $names);
+    }
 }

@@ -29,6 +29,10 @@ final class HolderNames
 
     public function listen(Dispatcher $events): void
     {
+        // The name that an administrator has given to the process stays.
+        if ((ini_get_all('latch')[self::SETTING]['global_value'] ?? '') !== '') {
+            return;
+        }
         $events->listen(CommandStarting::class, function (CommandStarting $event): void {
             $this->commands[] = self::set("artisan: $event->command");
         });

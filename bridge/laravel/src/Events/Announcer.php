@@ -39,4 +39,10 @@ final class Announcer
             $dispatcher->dispatch(new $event(...$arguments));
         }
     }
+
+    /** @return array<string, mixed> nothing, as the closure leads to passwords */
+    public function __debugInfo(): array
+    {
+        return [];
+    }
 }

@@ -42,6 +42,24 @@ final class FrameworkKeys
         if ($this->connection instanceof PhpRedisClusterConnection || $this->connection instanceof PredisClusterConnection) {
             throw new CannotTell('--foreign is not for clusters');
         }
+        $client = $this->connection->client();
+        if (!$client instanceof \Redis || ($client->getOption(\Redis::OPT_SCAN) & \Redis::SCAN_PREFIX) === 0) {
+            return $this->scan();
+        }
+        // phpredis puts the prefix before a pattern as it is, as if it were a pattern.
+        $client->setOption(\Redis::OPT_SCAN, \Redis::SCAN_NOPREFIX);
+        try {
+            return $this->scan();
+        } finally {
+            $client->setOption(\Redis::OPT_SCAN, \Redis::SCAN_PREFIX);
+        }
+    }
+
+    /**
+     * @return array<string, float|null>
+     */
+    private function scan(): array
+    {
         $start = $this->connection instanceof PhpRedisConnection && version_compare((string) phpversion('redis'), '6.1.0', '>=')
             ? null
             : '0';

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Latch\Laravel\Inspection;
 
 use Illuminate\Contracts\Cache\LockProvider;
-use Illuminate\Filesystem\Filesystem;
 
 /**
  * Locks that can only be asked for by name: those in files, whose names are digests, and in memcached, which lists nothing.
@@ -40,7 +39,8 @@ final class NameInspector implements Inspector
     private static function rest(\Illuminate\Cache\FileLock $lock): ?float
     {
         $path = (fn (): string => $this->store->path($this->name))->call($lock);
-        $expiry = (int) substr((new Filesystem())->sharedGet($path), 0, 10);
+        // Expiry and owner. Without the file the lock has just been released.
+        $expiry = (int) @file_get_contents($path, length: 10);
 
         return $expiry === self::NEVER ? null : (float) max(0, $expiry - time());
     }

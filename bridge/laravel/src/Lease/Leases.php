@@ -38,4 +38,10 @@ final class Leases
 
         return null;
     }
+
+    /** @return array<string, mixed> without the closure, which leads to passwords */
+    public function __debugInfo(): array
+    {
+        return ['seconds' => $this->seconds];
+    }
 }

@@ -60,10 +60,19 @@ final class Application
         file_put_contents("$this->directory/config/$file.php", '<?php return ' . var_export($settings, true) . ';');
     }
 
-    /** A process with the extension. */
-    public function start(): Process
+    /**
+     * A process with the extension.
+     *
+     * @param string ...$settings of PHP, "name=value"
+     */
+    public function start(string ...$settings): Process
     {
-        return $this->process(['-d', 'extension=' . getenv('LATCH_SO')]);
+        $options = [];
+        foreach (['extension=' . getenv('LATCH_SO'), ...$settings] as $setting) {
+            array_push($options, '-d', $setting);
+        }
+
+        return $this->process($options);
     }
 
     /** A process without the extension: all is Laravel's own. */
