@@ -21,7 +21,7 @@ stage() {
     LATCH_APP_VENDOR=$(latch_laravel_app "$version")
     export LATCH_VENDOR LATCH_APP_VENDOR LATCH_SO
     cd "$LATCH_ROOT/bridge/laravel/tests"
-    side_by_side 'suite waiters' 'suite waits' 'suite locks'
+    side_by_side 'suite waiters' 'suite waits' 'suite locks' 'suite extras'
 }
 
 # suite NAME
