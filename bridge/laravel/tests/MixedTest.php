@@ -52,8 +52,8 @@ final class MixedTest extends LaravelTestCase
      * @param array<string, string> $env
      */
     #[TestWith([Driver::Memcached, ['LATCH_PEERS' => 'true'], 15])]
-    #[TestWith([Driver::PhpRedis, ['LATCH_PEERS' => 'true'], 8])]
-    #[TestWith([Driver::Predis, [], 8])]
+    #[TestWith([Driver::PhpRedis, ['LATCH_PEERS' => 'true'], 5])]
+    #[TestWith([Driver::Predis, [], 5])]
     public function testAPollerGetsALockThatOthersHoldAllTheTime(Driver $driver, array $env, int $least): void
     {
         $application = new Application($driver, $env);

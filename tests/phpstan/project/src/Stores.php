@@ -78,7 +78,7 @@ final class Stores
         $key = RedisStringStore::key('orders', $owner);
         $store->save($key);
         $store->putOffExpiration($key, 10.0);
-        $held = $store->exists($key) && $this->isOurs($store->inspect($key)['holders']);
+        $held = $store->exists($key) && $this->isOurs($store->inspect($key)['holders']) && $store->owner($key) === $owner;
         if (!$store->release($key)) {
             $store->delete($key);
         }

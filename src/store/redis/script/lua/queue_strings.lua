@@ -1,7 +1,8 @@
 -- To be included, behind strings.lua, queue.lua and peers.lua: when a waiter can have a lock that is a string, and how it
 -- gets it. Its mode is "o".
 
-PEER_POLL_MS = 260 -- Laravel polls every 250 ms
+-- Laravel polls every 250 ms, so seldom that it would hardly get a lock that is left free once in a second.
+UNBROKEN_MS, PEER_POLL_MS = 500, 260
 
 -- As of the other locks.
 local function delay_of_first(us, waiter, is_free)
