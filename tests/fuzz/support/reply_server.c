@@ -59,6 +59,7 @@ static const char *const scripts[] = {
     [COMMAND_ACQUIRE_SHARED] = REDIS_LUA_CLOCK REDIS_LUA_ACQUIRE_SHARED,
     [COMMAND_REFRESH] = REDIS_LUA_CLOCK REDIS_LUA_REFRESH,
     [COMMAND_RELEASE] = REDIS_LUA_CLOCK REDIS_LUA_RELEASE,
+    [COMMAND_LET_GO] = REDIS_LUA_LET_GO,
     [COMMAND_PROBE] = REDIS_LUA_CLOCK REDIS_LUA_PROBE,
     [COMMAND_VERSION] = REDIS_LUA_CLOCK REDIS_LUA_REQUESTS REDIS_LUA_VERSION,
     [COMMAND_THROTTLE] = REDIS_LUA_CLOCK REDIS_LUA_REQUESTS REDIS_LUA_THROTTLE,
@@ -307,6 +308,8 @@ static const char *proper_answer(const reply_line *line, const command *command)
             return ":1\r\n";
         case COMMAND_REFRESH:
             return ":2\r\n";
+        case COMMAND_LET_GO:
+            return "$-1\r\n";
         case COMMAND_PROBE:
             return "*2\r\n:5000\r\n:2\r\n";
         case COMMAND_VERSION:
@@ -316,7 +319,7 @@ static const char *proper_answer(const reply_line *line, const command *command)
         case COMMAND_DEBOUNCE: /* a truth or a number in each place: right for any function */
             return "*6\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n";
         case COMMAND_PEERS:
-            return "*6\r\n:0\r\n:1\r\n:0\r\n:0\r\n:0\r\n:1\r\n";
+            return "*7\r\n:0\r\n:1\r\n:0\r\n:0\r\n:0\r\n:1\r\n:0\r\n";
         case COMMAND_SUBSCRIBE:
             return acknowledge(line->channel);
     }

@@ -16,6 +16,7 @@ typedef enum {
     COMMAND_ACQUIRE_SHARED,
     COMMAND_REFRESH,
     COMMAND_RELEASE,
+    COMMAND_LET_GO, /* behind a release that nobody awaits */
     COMMAND_PROBE,
     COMMAND_VERSION, /* calls */
     COMMAND_THROTTLE,
