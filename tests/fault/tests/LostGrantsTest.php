@@ -53,6 +53,10 @@ final class LostGrantsTest extends TestCase
         yield 'sent off by a destructor, which nobody has confirmed' => [
             self::HELD . ' | drop 11 1 | dropped 11 1', self::refused(90, 91), 'expiring,late-release',
         ];
+        yield 'sent off by a destructor to a server, while another one has answered since' => [
+            self::HELD . ' | drop 11 1 | dropped 11 1 | try 11 2 2 q x try 100 | granted 12 2 -', self::refused(90, 91),
+            'expiring,late-release,scattered',
+        ];
     }
 
     #[DataProvider('unexplained')]
@@ -77,6 +81,10 @@ final class LostGrantsTest extends TestCase
         yield 'sent off by a destructor, and answered since' => [
             self::HELD . ' | drop 11 1 | dropped 11 1 | try 11 2 2 q x try 100 | granted 12 2 -',
             self::refused(13, 14), 'a #1, b #1', 'expiring,late-release',
+        ];
+        yield 'sent off by a destructor, and answered by that server since' => [
+            self::HELD . ' | drop 11 1 | dropped 11 1 | try 11 2 1 r x try 100 | conflict 12 2',
+            self::refused(13, 14), 'a #2, lost grant: a #1, b #1', 'expiring,late-release,scattered',
         ];
         yield 'never held' => ['end 1', self::refused(13, 14), 'b #1'];
         yield 'refused' => ['try 1 1 1 r x try 100 | conflict 2 1', self::refused(13, 14), 'a #1, lost grant: b #1'];

@@ -218,7 +218,7 @@ final class Story
             $hold->tokens = array_map(self::token(...), explode('+', $tokens));
         }
         $token = $hold->isOfSeveral ? null : self::token($tokens);
-        $this->confirmSent($time);
+        $this->confirmSent($time, $hold->resource);
         $teller->longestWait = max($teller->longestWait, $time - $teller->lastGrant);
         $teller->lastGrant = $time;
         $hold->exclusive ? ++$teller->exclusive : ++$teller->shared;
@@ -265,7 +265,7 @@ final class Story
         // Without grants by a majority the lock is refused, also when members do not answer.
         $unheard = $unheard || ($teller->has(Teller::VOTES) && $this->faults->wasSilent($hold->tried, $time));
         if (!$unheard) {
-            $this->confirmSent($time);
+            $this->confirmSent($time, $hold->resource);
         }
         if ($teller->has(Teller::VOTES)) {
             // Some members may have granted it, which keeps others from their majority until it is given back there.
@@ -448,11 +448,20 @@ final class Story
         $this->open = [];
     }
 
-    /** The server has answered at that time, after all that was sent before; unless that was cut off. */
-    private function confirmSent(int $time): void
+    /**
+     * The server has answered at that time, after all that was sent to it before; unless that was cut off.
+     *
+     * @param string $resource that it was asked about
+     */
+    private function confirmSent(int $time, string $resource): void
     {
         $this->answered = $time;
+        $elsewhere = [];
         foreach ($this->sent as $hold) {
+            if ($hold->worker->has(Teller::SCATTERED) && $hold->resource !== $resource) {
+                $elsewhere[] = $hold;
+                continue;
+            }
             $cut = $this->faults->cutBetween($this->name, (int) ($hold->releasing ?? $hold->ended), $time);
             if ($hold->worker->has(Teller::SESSION)) {
                 // A worker that lost the session has another one by now.
@@ -463,7 +472,7 @@ final class Story
             }
             $this->told[] = $hold;
         }
-        $this->sent = [];
+        $this->sent = $elsewhere;
         $this->troubled = false;
     }
 

@@ -15,6 +15,8 @@ final class Teller
     public const FENCING = 'fencing';
     /** Its destructors do not wait until the lock is released. */
     public const LATE_RELEASE = 'late-release';
+    /** Its locks are on several servers, and what one of them answers says nothing of another one. */
+    public const SCATTERED = 'scattered';
     /** Waiters for its locks are served in turn. */
     public const FIRST_COME = 'first-come';
     /** Its attempts without a wait leave a free lock to the waiters of workers that do the same. */

@@ -60,7 +60,9 @@ final class LatchSubject implements Subject
             return [Teller::EXPIRING, Teller::FENCING];
         }
 
-        return [...self::TRAITS[$this->kind], ...match (true) {
+        $isCluster = str_contains($this->where, 'redis_cluster=1');
+
+        return [...self::TRAITS[$this->kind], ...$isCluster ? [Teller::SCATTERED] : [], ...match (true) {
             $this->byObject => [Teller::ASKS_AGAIN],
             $this->keeps => [Teller::KEPT],
             \in_array(Teller::SESSION, self::TRAITS[$this->kind], true) => [Teller::NOTICES],
