@@ -1,5 +1,5 @@
-# Stage "laravel": the package for Laravel (bridge/laravel) in an application on Laravel 12, whose processes have the extension
-# or, as peers, not. Stages "laravel-11" and "laravel-13": on these.
+# Stage "laravel": the package for Laravel (bridge/laravel) in an application on Laravel 12, and in one on 13, whose processes
+# have the extension or, as peers, not. Stage "laravel-11": on 11.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/peers.sh
@@ -13,18 +13,20 @@ STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}" "php$LA
     "${LATCH_SQL_SERVER_PACKAGES[@]}")
 
 stage() {
-    local version=12
-    [[ $STAGE != laravel-* ]] || version=${STAGE#laravel-}
+    local version versions=(12 13)
+    [[ $STAGE != laravel-* ]] || versions=("${STAGE#laravel-}")
     latch_build
     LATCH_SO=$LATCH_ROOT/modules/latch.so
     LATCH_VENDOR=$(latch_composer phpunit "$LATCH_ROOT/tests/phpunit/composer.json")
-    LATCH_APP_VENDOR=$(latch_laravel_app "$version")
-    export LATCH_VENDOR LATCH_APP_VENDOR LATCH_SO
     cd "$LATCH_ROOT/bridge/laravel/tests"
-    side_by_side 'suite waiters' 'suite waits' 'suite locks' 'suite extras'
+    for version in "${versions[@]}"; do
+        LATCH_APP_VENDOR=$(latch_laravel_app "$version")
+        export LATCH_VENDOR LATCH_APP_VENDOR LATCH_SO
+        side_by_side "suite $version waiters" "suite $version waits" "suite $version locks" "suite $version extras"
+    done
 }
 
-# suite NAME
+# suite VERSION NAME
 suite() {
-    run_phpunit "$STAGE-$1" "$LATCH_VENDOR" phpunit.xml -- --no-progress --testsuite "$1"
+    run_phpunit "laravel-$1-$2" "$LATCH_VENDOR" phpunit.xml -- --no-progress --testsuite "$2"
 }
