@@ -32,7 +32,8 @@ final class PermitCosts
     /** @var list<object> the other holders' semaphores */
     private array $held = [];
 
-    public function __construct(private readonly RedisAddress $address)
+    /** @param list<int> $permits of PERMITS, with 0 */
+    public function __construct(private readonly RedisAddress $address, private readonly array $permits)
     {
         $this->program = new RawProgram('permits', ...$address->parts());
         $this->counters = new RedisCounters($address);
@@ -42,13 +43,13 @@ final class PermitCosts
     public function measure(int $rounds): array
     {
         $subjects = [];
-        foreach (self::PERMITS as $permits) {
+        foreach ($this->permits as $permits) {
             foreach (self::SUBJECTS as $subject) {
                 $subjects["$subject $permits"] = $this->loop($subject, $permits);
             }
         }
         $requests = [];
-        foreach (self::PERMITS as $permits) {
+        foreach ($this->permits as $permits) {
             foreach (['latch', 'c'] as $subject) {
                 $requests["$permits permits"][$subject] = $this->counters->count($subjects["$subject $permits"]);
             }

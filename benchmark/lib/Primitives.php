@@ -35,17 +35,30 @@ final class Primitives
     /** @return array<string, mixed> */
     public function measure(): array
     {
-        $server = new RedisServer();
-        Programs::pin($server->pid(), Programs::quietProcessor());
-        Command::say("semaphores in Redis, $this->rounds rounds");
-        $costs = $this->programs->part('permits', true, $this->rounds, $server->dsn());
+        $costs = $this->permits(Programs::quietProcessor(), PermitCosts::PERMITS);
 
         return [
             'rounds' => $this->rounds,
+            'apart' => $this->permits(Programs::otherProcessor(), [0]),
             'handoff_ns' => $this->handOff(),
             'end_ns' => $this->endOfCountDown(),
             'contention' => $this->contention(),
         ] + $costs;
+    }
+
+    /**
+     * @param int       $processor the server's
+     * @param list<int> $permits   of PermitCosts::PERMITS
+     *
+     * @return array<string, mixed>
+     */
+    private function permits(int $processor, array $permits): array
+    {
+        $server = new RedisServer();
+        Programs::pin($server->pid(), $processor);
+        Command::say("semaphores in Redis on processor $processor, $this->rounds rounds");
+
+        return $this->programs->part('permits', true, $this->rounds, $server->dsn(), implode(',', $permits));
     }
 
     /** @return array<string, list<float>> of a lock and of a semaphore's only permit, each by its one waiter */

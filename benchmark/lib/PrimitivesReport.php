@@ -16,6 +16,8 @@ final class PrimitivesReport extends Report
         'c' => 'the same scripts in C',
     ];
 
+    private const APART = ', server on another processor';
+
     protected function title(): string
     {
         return 'Counting semaphores in Redis';
@@ -28,6 +30,11 @@ final class PrimitivesReport extends Report
             'costs_ns' => array_map(self::summaries(...), $this->measured['costs_ns']),
             'destructor_ns' => self::summaries($this->measured['destructor_ns']),
             'nothing_ns' => Stats::summary($this->measured['nothing_ns']),
+            'apart' => [
+                'cost_ns' => self::summaries($this->measured['apart']['costs_ns'][0]),
+                'destructor_ns' => self::summaries($this->measured['apart']['destructor_ns']),
+                'nothing_ns' => Stats::summary($this->measured['apart']['nothing_ns']),
+            ],
             'requests' => $this->measured['requests'],
             'handoff_ns' => self::summaries($this->measured['handoff_ns']),
             'end_ns' => Stats::summary($this->measured['end_ns']),
@@ -70,6 +77,12 @@ final class PrimitivesReport extends Report
                 2.0,
                 'x',
                 self::ratio($costs[0], 'symfony-predis', 'latch'),
+            ),
+            Target::atLeast(
+                'acquire, destructor, server on another processor: faster than Symfony, phpredis',
+                2.0,
+                'x',
+                self::ratio($this->measured['apart']['destructor_ns'], 'symfony', 'latch'),
             ),
             Target::atLeast(
                 'the same with 100 permits: faster than Symfony, phpredis',
@@ -138,43 +151,17 @@ final class PrimitivesReport extends Report
         $names = array_map(static fn (string $subject): string => self::NAMES[$subject], PermitCosts::SUBJECTS);
         $table = new Table('', ...$names, ...['Symfony : Latch', 'Predis : Latch', 'Latch : C']);
         foreach ($this->measured['costs_ns'] as $permits => $subjects) {
-            $cells = array_map(
-                static fn (string $subject): string => self::number(Stats::median($subjects[$subject])),
-                PermitCosts::SUBJECTS,
-            );
-            $table->add(
+            self::addCosts(
+                $table,
                 $permits === 0
                     ? '10 permits, nobody else holds'
                     : self::number($permits) . ' permits, others hold all but one',
-                ...$cells,
-                ...[
-                    self::number(self::ratio($subjects, 'symfony', 'latch'), 2),
-                    self::number(self::ratio($subjects, 'symfony-predis', 'latch'), 2),
-                    self::number(self::ratio($subjects, 'latch', 'c'), 2),
-                ],
+                $subjects,
             );
         }
-        $destructor = $this->measured['destructor_ns'];
-        $table->add(
-            '10 permits, nobody else holds: create, acquire, destructor',
-            ...array_map(
-                static fn (string $subject): string => self::number(Stats::median($destructor[$subject])),
-                PermitCosts::WITH_DESTRUCTOR,
-            ),
-            ...['', self::number(self::ratio($destructor, 'symfony', 'latch'), 2)],
-            ...[self::number(self::ratio($destructor, 'symfony-predis', 'latch'), 2), ''],
-        );
-        $nothing = Stats::median($this->measured['nothing_ns']);
-        $alone = $this->measured['costs_ns'][0];
-        $table->add(
-            'two requests that do nothing, in C',
-            ...['', '', '', self::number($nothing)],
-            ...[
-                self::number(Stats::median($alone['symfony']) / $nothing, 2),
-                self::number(Stats::median($alone['symfony-predis']) / $nothing, 2),
-                '',
-            ],
-        );
+        self::addDestructor($table, '', $this->measured);
+        self::addCosts($table, '10 permits, nobody else holds' . self::APART, $this->measured['apart']['costs_ns'][0]);
+        self::addDestructor($table, self::APART, $this->measured['apart']);
         $growth = array_map(
             fn (string $subject): string => self::number($this->growth($subject), 2),
             PermitCosts::SUBJECTS,
@@ -182,6 +169,53 @@ final class PrimitivesReport extends Report
         $table->add('10,000 permits : 10', ...$growth, ...['', '', '']);
 
         return $table;
+    }
+
+    /** @param array<string, list<float>> $subjects */
+    private static function addCosts(Table $table, string $what, array $subjects): void
+    {
+        $table->add(
+            $what,
+            ...array_map(
+                static fn (string $subject): string => self::number(Stats::median($subjects[$subject])),
+                PermitCosts::SUBJECTS,
+            ),
+            ...[
+                self::number(self::ratio($subjects, 'symfony', 'latch'), 2),
+                self::number(self::ratio($subjects, 'symfony-predis', 'latch'), 2),
+                self::number(self::ratio($subjects, 'latch', 'c'), 2),
+            ],
+        );
+    }
+
+    /**
+     * And what any two requests cost.
+     *
+     * @param array<string, mixed> $measured by PermitCosts
+     */
+    private static function addDestructor(Table $table, string $where, array $measured): void
+    {
+        $destructor = $measured['destructor_ns'];
+        $table->add(
+            "10 permits, nobody else holds: create, acquire, destructor$where",
+            ...array_map(
+                static fn (string $subject): string => self::number(Stats::median($destructor[$subject])),
+                PermitCosts::WITH_DESTRUCTOR,
+            ),
+            ...['', self::number(self::ratio($destructor, 'symfony', 'latch'), 2)],
+            ...[self::number(self::ratio($destructor, 'symfony-predis', 'latch'), 2), ''],
+        );
+        $nothing = Stats::median($measured['nothing_ns']);
+        $alone = $measured['costs_ns'][0];
+        $table->add(
+            "two requests that do nothing, in C$where",
+            ...['', '', '', self::number($nothing)],
+            ...[
+                self::number(Stats::median($alone['symfony']) / $nothing, 2),
+                self::number(Stats::median($alone['symfony-predis']) / $nothing, 2),
+                '',
+            ],
+        );
     }
 
     private function handOffTable(): Table
