@@ -110,17 +110,28 @@ final class WaitTest extends LaravelTestCase
         foreach ([$first, $second] as $waiter) {
             $waiter->lock($name, 30);
             $waiter->begin(<<<'PHP'
+                try {
+                    $locks[$arguments[0]]->block(0.1); // Loads the classes: what a handler throws meanwhile gets lost in PHP.
+                } catch (Illuminate\Contracts\Cache\LockTimeoutException) {
+                }
                 pcntl_async_signals(true);
-                pcntl_signal(SIGALRM, fn () => throw new Error('alarm')); // An Exception in a query is Laravel's.
+                pcntl_signal(SIGALRM, function () {
+                    pcntl_alarm(1); // Again, as one may get lost in the code around a query.
+                    throw new Error('alarm'); // An Exception in a query is Laravel's.
+                });
                 pcntl_alarm(1);
-                $locks[$arguments[0]]->block(20);
+                try {
+                    $locks[$arguments[0]]->block(20);
+                } finally {
+                    pcntl_alarm(0);
+                }
                 PHP, $name);
             $waiter->awaitQueued();
         }
         foreach ([$first, $second] as $waiter) {
             $answer = $waiter->outcome();
             self::assertSame('Error', $answer->error);
-            self::assertLessThan(1.0 + self::TOLERANCE, $answer->seconds());
+            self::assertLessThan(2.2 + self::TOLERANCE, $answer->seconds());
         }
         $holder->call($name, 'release');
         self::assertTrue($first->call($name, 'get'));
