@@ -105,6 +105,7 @@ typedef struct model_kind {
     const char *const *texts, *const *key_counts; /* of each script */
     const char *(*key)(int script, int number);
     const char *name, *queue, *peers; /* in messages; keys */
+    char writer; /* what the queue has in the place of the state's 'w' */
     void (*put)(const model_server *server);
     /* Asks for what was put there, and reads it. */
     void (*ask)(void);
@@ -280,6 +281,8 @@ typedef struct model_scenario {
 enum { MODEL_TTL_MS = 1500 };
 
 extern const model_scenario *model_scenario_now;
+/* Asks all again that was asked since model_load(), in another layout: is each outcome the same? */
+bool model_answers_alike(const model_scenario *other);
 
 /* The script that does the same to what the scenario is about, a lock or a semaphore. */
 model_script model_script_of(model_script script);

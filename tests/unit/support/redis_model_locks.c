@@ -163,6 +163,7 @@ const model_kind model_locks = {
     .key = key_of,
     .name = MODEL_LOCK,
     .queue = QUEUE,
+    .writer = 'w',
     .peers = PEERS,
     .put = put_lock,
     .ask = ask_for_lock,

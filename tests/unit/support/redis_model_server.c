@@ -199,6 +199,7 @@ static void put(const model_server *server)
     for (int at = 0; at < server->queue_length; at++) {
         char mode[2] = {server->queue[at].mode, '\0'};
 
+        mode[0] = mode[0] == 'w' ? model_kind_now()->writer : mode[0];
         waiter_text(server, server->queue[at].actor, server->queue[at].ticket, text);
         if (mode[0] == 'p') {
             model_command("ZADD %s -inf %s%s", queue_key(), mode, text);
@@ -299,7 +300,7 @@ static void read_queue(model_server *after, const redisReply *entries, const red
     for (size_t at = 0; at < entries->elements; at++) {
         const char *entry = entries->element[at]->str;
 
-        after->queue[at].mode = entry[0];
+        after->queue[at].mode = entry[0] == model_kind_now()->writer ? 'w' : entry[0];
         after->queue[at].ticket = (uint8_t) (entry[1] - '0');
         after->queue[at].actor = (uint8_t) (entry[2] - '0');
     }
@@ -520,4 +521,22 @@ const model_outcome *model_ask(const model_server *server, const model_call *ask
         asked++;
     }
     return &answers[at].outcome;
+}
+
+bool model_answers_alike(const model_scenario *other)
+{
+    const model_scenario *searched = model_scenario_now;
+    bool is_alike = true;
+
+    model_scenario_now = other;
+    for (size_t at = 0; at < answer_room && is_alike; at++) {
+        model_outcome outcome;
+
+        if (answers[at].is_there) {
+            find_out(&answers[at].question, &outcome);
+            is_alike = memcmp(&outcome, &answers[at].outcome, sizeof(outcome)) == 0;
+        }
+    }
+    model_scenario_now = searched;
+    return is_alike;
 }

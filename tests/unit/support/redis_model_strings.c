@@ -175,6 +175,7 @@ const model_kind model_strings = {
     .key = key_of,
     .name = MODEL_LOCK,
     .queue = QUEUE,
+    .writer = 'o',
     .peers = PEERS,
     .put = put_string,
     .ask = ask_for_string,
