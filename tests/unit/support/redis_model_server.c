@@ -451,6 +451,7 @@ static void find_out(const question *asking, model_outcome *outcome)
 {
     redisReply *reply = NULL;
     model_server *after = &outcome->after;
+    size_t called;
 
     memset(outcome, 0, sizeof(*outcome));
     violation = NULL;
@@ -464,21 +465,22 @@ static void find_out(const question *asking, model_outcome *outcome)
     }
     put(&asking->server);
     call(&asking->server, &asking->call);
-    for (size_t left = pending; left > 0; left--) {
-        freeReplyObject(reply);
-        reply = model_receive();
-    }
-    read_answer(outcome, &asking->server, &asking->call, reply);
-    freeReplyObject(reply);
+    called = pending;
     model_kind_now()->ask();
     model_command("ZRANGE %s 0 -1", queue_key());
     model_command("PTTL %s", queue_key());
     model_command("HGETALL %s", peers_key());
     model_command("PTTL %s", peers_key());
+    model_command("PUBLISH " MARK " .");
+    for (size_t left = called; left > 0; left--) {
+        freeReplyObject(reply);
+        reply = model_receive();
+    }
+    read_answer(outcome, &asking->server, &asking->call, reply);
+    freeReplyObject(reply);
     model_kind_now()->read(after);
     read_rest(after);
     model_end_keys(after);
-    model_command("PUBLISH " MARK " .");
     freeReplyObject(model_receive());
     read_messages(outcome);
     outcome->violation = violation;
