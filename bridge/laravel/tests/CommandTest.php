@@ -66,7 +66,8 @@ final class CommandTest extends LaravelTestCase
             $seconds[] = ($waiter->finish()->endedNs - $released->endedNs) / 1e9;
         }
 
-        self::assertLessThan(self::QUICK, self::median($seconds));
+        // Unless it is woken, it asks each 1.1 s.
+        self::assertLessThan(0.5, self::median($seconds));
     }
 
     /** Those of processes without the extension are found by their names. */

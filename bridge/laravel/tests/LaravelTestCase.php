@@ -10,11 +10,11 @@ use PHPUnit\Framework\TestCase;
 
 abstract class LaravelTestCase extends TestCase
 {
-    /**
-     * Seconds from a release to the next holder, as the median. Laravel's own waiters poll every 250 ms; ours, when nothing
-     * wakes them, every 100 ms.
-     */
+    /** In so many seconds a waiter has the lock that is woken, on an idle machine: see handOver(). */
     protected const QUICK = 0.02;
+
+    /** In so many seconds what happens within one takes place on a busy machine, too. */
+    protected const SOON = 5.0;
 
     /**
      * @return iterable<string, array{Driver}>
@@ -69,7 +69,8 @@ abstract class LaravelTestCase extends TestCase
     }
 
     /**
-     * Seconds in which the waiter has the lock after the holder's call, as the median.
+     * Seconds in which the waiter has the lock after the holder's call, at the best of seven: a busy machine delays some of
+     * them, and a waiter that polls is never quick here.
      *
      * @param string $method releases the lock
      */
@@ -90,6 +91,6 @@ abstract class LaravelTestCase extends TestCase
             $waiter->call($name, 'release');
         }
 
-        return self::median($seconds);
+        return min($seconds);
     }
 }
