@@ -69,7 +69,7 @@ abstract class LaravelTestCase extends TestCase
     }
 
     /**
-     * Seconds in which the waiter has the lock after the holder's call, at the best of seven: a busy machine delays some of
+     * Seconds in which the waiter has the lock after the holder's call, at the best of four: a busy machine delays some of
      * them, and a waiter that polls is never quick here.
      *
      * @param string $method releases the lock
@@ -77,7 +77,7 @@ abstract class LaravelTestCase extends TestCase
     protected static function handOver(Process $holder, Process $waiter, string $name, string $method): float
     {
         $seconds = [];
-        for ($i = 0; $i < 7; $i++) {
+        for ($i = 0; $i < 4; $i++) {
             $holder->take($name, 30);
             $waiter->lock($name, 30);
             $waiter->beginCall($name, 'block', 10);

@@ -22,7 +22,8 @@ stage() {
     for version in "${versions[@]}"; do
         LATCH_APP_VENDOR=$(latch_laravel_app "$version")
         export LATCH_VENDOR LATCH_APP_VENDOR LATCH_SO
-        side_by_side "suite $version waiters" "suite $version waits" "suite $version locks" "suite $version extras"
+        side_by_side "suite $version waiters" "suite $version waits" "suite $version locks" "suite $version redis" \
+            "suite $version extras"
     done
 }
 
