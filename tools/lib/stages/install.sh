@@ -41,8 +41,11 @@ walk() {
         [[ $1 != bookworm ]] || compiled_quickly
         from_source
         compiled_quickly
-        with_pecl
-        without_pecl
+        # Stage "package" walks with PECL on Debian 12.
+        case $1 in
+            bookworm) without_pecl ;;
+            trixie) with_pecl ;;
+        esac
     } > "$script"
     folder=$(latch_folder "$1" sudo)
     if ! latch_isolated latch_walk "$folder" "$WORK/$1" "$WORK/tree" "$script" &> "$log"; then
