@@ -191,6 +191,7 @@ static void the_documented_rights_are_enough(void **state)
     unit_release(next);
     UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE); /* peers are known by now */
     unit_release(holder);
+    unit_redis_ask("DEL latch:string-peers:r");
 }
 
 static void a_name_may_begin_as_companion_keys_but_not_be_one(void **state)

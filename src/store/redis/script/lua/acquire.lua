@@ -47,9 +47,8 @@ elseif manner == 'poll' or redis.call('EXISTS', lock, record, queue, peers) > 0 
     -- include serve.lua
     -- include wait.lua
 
-    -- A free lock was not handed over: so a peer that polls could have had it.
-    local function end_unbroken()
-        redis.call('DEL', peers)
+    local function take_free()
+        end_break(us)
     end
 
     local kind = redis.call('TYPE', lock).ok
@@ -75,7 +74,7 @@ elseif manner == 'poll' or redis.call('EXISTS', lock, record, queue, peers) > 0 
         end
     elseif count == 0 and is_queue_empty() then
         miss_queue(manner)
-        is_anew, when_taken = true, end_unbroken
+        is_anew, when_taken = true, take_free
     elseif manner == 'try' then
         if peer == 'mute' and not is_queue_empty() then
             note_peers()
@@ -88,7 +87,7 @@ elseif manner == 'poll' or redis.call('EXISTS', lock, record, queue, peers) > 0 
             or allowed and not is_queue_empty() and not (peer == 'mute' and left_free(us) > 0) then
             return false
         end
-        is_anew, when_taken = true, end_unbroken
+        is_anew, when_taken = true, take_free
     else
         local refusal = refuse_to_queue(mode)
         if refusal then
@@ -114,7 +113,7 @@ elseif manner == 'poll' or redis.call('EXISTS', lock, record, queue, peers) > 0 
         is_anew = true
         when_taken = function()
             if was_free then
-                end_unbroken()
+                end_break(us)
             end
             serve(us, nil, true)
         end

@@ -42,7 +42,7 @@ local function join(held)
     local was_free = redis.call('EXISTS', lock) == 0
     admit_reader(token, expiry_after(us, ttl), noted(held))
     if was_free then
-        redis.call('DEL', peers) -- a peer that polls could have had it
+        end_break(us)
     end
     return 1
 end

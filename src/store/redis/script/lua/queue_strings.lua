@@ -14,7 +14,7 @@ local function delay_of_first(us, waiter, is_free)
     local _, held = look()
     if not held then
         longest = 90 + us % 21 -- 100 ms, jittered
-        redis.call('HDEL', peers, 'due', 'until') -- a peer has had its turn
+        redis.call('HDEL', peers, 'due', 'until', 'free') -- a peer has had its turn
     end
     return left == -1 and longest or math.max(1, math.min(left, longest)), false
 end

@@ -46,9 +46,8 @@ if manner == 'poll' or redis.call('EXISTS', lock, queue, peers) > 0 then
         -- include serve.lua
         -- include wait.lua
 
-        -- A free lock was not handed over: so a peer that polls could have had it.
-        local function end_unbroken()
-            redis.call('DEL', peers)
+        local function take_free()
+            end_break(us)
         end
 
         local recorded, by = recorded_of(current, kept)
@@ -67,7 +66,7 @@ if manner == 'poll' or redis.call('EXISTS', lock, queue, peers) > 0 then
             end
         elseif is_free and is_queue_empty() then
             miss_queue(manner)
-            when_taken = end_unbroken
+            when_taken = take_free
         elseif manner == 'try' then
             if peer == 'mute' and not is_queue_empty() then
                 note_peers()
@@ -80,14 +79,14 @@ if manner == 'poll' or redis.call('EXISTS', lock, queue, peers) > 0 then
                 or allowed and not is_queue_empty() and not (peer == 'mute' and left_free(us) > 0) then
                 return false
             end
-            when_taken = end_unbroken
+            when_taken = take_free
         else
             local answer = refuse_to_queue('o') or queue_up('o')
             if answer then
                 return answer
             end
             when_taken = function()
-                end_unbroken()
+                end_break(us)
                 serve(us, nil, true)
             end
         end

@@ -37,5 +37,9 @@ end
 -- include serve.lua
 
 may_have_peers = there == 2
-serve(now_us(), nil, left or held, held) -- the lease that the first waits for may be another now
+local us = now_us()
+serve(us, nil, left or held, held) -- the lease that the first waits for may be another now
+if held and nobody_waits then
+    note_free(us)
+end
 return held and 1 or 0
