@@ -1,6 +1,7 @@
 /*
- * When a lock whose key is a string is left free for programs that poll, as Laravel does: by the
- * scripts, on a real server, with a clock of the test's.
+ * A lock whose key is a string: when it is left free for programs that poll, as Laravel does, and
+ * what a waiter that polls does for the others. By the scripts, on a real server, with a clock of
+ * the test's.
  */
 #include "redis_waiters.h"
 
@@ -39,8 +40,9 @@ static bool try_string(const char *token)
 static int ask_for_string(const waiter *one, const char *manner)
 {
     const redisReply *reply = no_error(
-        unit_redis_try("EVAL %s 5 " STRING_KEYS " " COUNTER " %s %s %s peers %s latch:requeue",
-                       on_clock(REDIS_LUA_STRING_ACQUIRE), one->token, TTL, manner, entry_of(one)));
+        unit_redis_try("EVAL %s 5 " STRING_KEYS " " COUNTER " %s %s %s %s %s latch:requeue",
+                       on_clock(REDIS_LUA_STRING_ACQUIRE), one->token, TTL, manner, peers_word,
+                       entry_of(one)));
 
     if (reply->type == REDIS_REPLY_STRING) {
         return 0;
@@ -76,6 +78,7 @@ static void hand_over_to_b(void)
 {
     static const waiter a = {.token = "a", .token_length = 1, .ticket = 1, .channel = "none"};
 
+    peers_word = "peers";
     b = new_waiter("b");
     c = new_waiter("c");
     UNIT_CHECK(try_string("a"));
@@ -83,6 +86,14 @@ static void hand_over_to_b(void)
     release_string(&a);
     UNIT_CHECK(is_held_by("b") && ask_for_string(b, "claim") == 0);
     assert_int_equal(kept_for_peers("due"), UNBROKEN_MS);
+}
+
+static bool try_mute(const char *token)
+{
+    return no_error(unit_redis_try("EVAL %s 5 " STRING_KEYS " " COUNTER " %s %s try mute",
+                                   on_clock(REDIS_LUA_STRING_ACQUIRE), token, TTL))
+               ->type
+           == REDIS_REPLY_STRING;
 }
 
 static void a_lock_is_left_free_for_a_poll_after_half_a_second_of_hand_overs(void **state)
@@ -196,6 +207,40 @@ static void a_peer_that_is_seen_has_had_its_turn(void **state)
     assert_int_equal(unit_redis_number("HLEN " STRING_PEERS), 1); /* that there are peers */
 }
 
+/* A process on Latch that no messages reach. */
+static void who_polls_of_ours_is_a_peer(void **state)
+{
+    (void) state;
+    b = new_waiter("b");
+    UNIT_CHECK(try_string("a"));
+    UNIT_CHECK(!try_mute("m") && unit_redis_number("EXISTS " STRING_PEERS) == 0); /* nobody waits */
+    UNIT_CHECK(ask_for_string(b, "wait") > 0);
+    UNIT_CHECK(unit_redis_number("EXISTS " STRING_PEERS) == 0);
+    UNIT_CHECK(!try_mute("m") && unit_redis_number("HEXISTS " STRING_PEERS " about") == 1);
+    UNIT_CHECK(unit_redis_number("PTTL " STRING_PEERS) > 0);
+}
+
+static void who_polls_of_ours_has_what_is_left_free(void **state)
+{
+    (void) state;
+    hand_over_to_b();
+    UNIT_CHECK(ask_for_string(c, "wait") > 0);
+    pass_ms(UNBROKEN_MS);
+    release_string(b);
+    UNIT_CHECK(is_held_by("") && !try_string("d") && try_mute("m"));
+    UNIT_CHECK(unit_redis_number("EXISTS " STRING_PEERS) == 0);
+}
+
+/* The server has lost its data: others may have waited, too. */
+static void who_waited_and_finds_nothing_tells_the_others(void **state)
+{
+    (void) state;
+    b = new_waiter("b");
+    c = new_waiter("c");
+    assert_int_equal(ask_for_string(b, "poll"), 0);
+    hears_requeue(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +252,9 @@ int main(void)
         WAITERS_TEST(a_lock_that_nobody_has_released_here_begins_all_anew),
         WAITERS_TEST(a_break_by_a_clock_that_was_set_back_begins_all_anew),
         WAITERS_TEST(a_peer_that_is_seen_has_had_its_turn),
+        WAITERS_TEST(who_polls_of_ours_is_a_peer),
+        WAITERS_TEST(who_polls_of_ours_has_what_is_left_free),
+        WAITERS_TEST(who_waited_and_finds_nothing_tells_the_others),
     };
 
     return cmocka_run_group_tests_name("redis string peers", tests, unit_redis_group_setup,
