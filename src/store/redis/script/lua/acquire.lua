@@ -18,8 +18,8 @@
 -- The record has a field for each holder of ours: its fencing token, nothing of a reader; and if there is holder
 -- information the time since when it holds in that way, in µs, and that. Or '', until it claims what it was granted.
 --
--- The way of an acquire that finds no key at all, and that of a claim in time, make no function: with what it refers to,
--- each costs the server half as much as a command.
+-- The way of an acquire that finds no key at all, and that of a claim in time, make no function: with what it refers
+-- to, each costs the server up to half as much as a command.
 local lock, record, queue, peers, counter = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local token, manner = ARGV[1], ARGV[3] or 'try'
 local ttl, note = string.match(ARGV[2], '^(%d+)(.*)$')

@@ -35,9 +35,9 @@ local function note_free(us)
     end
 end
 
--- A lock that was free is taken, not handed over: peers could have had it meanwhile. A break as long as one of their polls
--- counts as if it had been left free for them: all begins anew. A shorter one, in which few of them ask, counts for its
--- share of that: else they would never have a lock that is busy but for breaks of a millisecond.
+-- A lock that was free is taken, not handed over: peers could have had it meanwhile. A break as long as one of their
+-- polls counts as if it had been left free for them: all begins anew. A shorter one, in which few of them ask, counts
+-- for its share of that: else they would never have a lock that is busy but for breaks of a millisecond.
 local function end_break(us)
     local now = math.floor(us / 1000)
     local state = redis.call('HMGET', peers, 'about', 'due', 'free')

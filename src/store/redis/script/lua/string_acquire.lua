@@ -1,15 +1,15 @@
 -- Takes a lock whose key is a string, its owner, or renews it for the token that holds it; or waits for that.
 --
 -- KEYS: 1 the lock, 2 its holder's record, 3 its queue, 4 what is kept for its peers, 5 the database's fencing counter
--- ARGV: as those of acquire.lua, but for 1 the token, as strings.lua has it, with a nonce; and the TTL, for how long the
---       key is kept: 1 ms more than its holder counts on, as Redis cuts its time to whole ones; 0: for ever
+-- ARGV: as those of acquire.lua, but for 1 the token, as strings.lua has it, with a nonce; and the TTL, for how long
+--       the key is kept: 1 ms more than its holder counts on, as Redis cuts its time to whole ones; 0: for ever
 -- Returns as acquire.lua, but for {-2, 0}.
 --
 -- The layout is Laravel's, and that of all programs that "SET key owner NX PX ttl". Another token of the same owner is
 -- another holder, as it is to them.
 --
--- The way of an acquire that finds neither a holder nor a waiter, and the ways out of the first block, make no function:
--- with what it refers to, each costs the server half as much as a command.
+-- The way of an acquire that finds neither a holder nor a waiter, and the first ways out of the block below, make no
+-- function: with what it refers to, each costs the server up to half as much as a command.
 local lock, record, queue, peers, counter = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local token, manner = ARGV[1], ARGV[3] or 'try'
 local ttl, note = string.match(ARGV[2], '^(%d+)(.*)$')

@@ -2,8 +2,8 @@
 --
 -- A token is "NONCE OWNER", or the nonce alone, which is then the owner as well. The nonce tells the hold from others of
 -- the same owner. A token without it, " OWNER", stands for any hold of that owner.
--- The record is a field of the other layout's (acquire.lua), a line break, and the token. It counts only while its owner
--- has the lock, as peers take locks, and release them, without a look at it.
+-- The record is a field of the other layout's (acquire.lua), a line break, and the token. It counts only while its
+-- owner has the lock, as peers take locks, and release them, without a look at it.
 
 -- The nonce and the owner.
 local function parts_of(token)
