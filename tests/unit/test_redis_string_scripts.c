@@ -1,7 +1,7 @@
 /*
- * A lock whose key is a string: when it is left free for programs that poll, as Laravel does, and
- * what a waiter that polls does for the others. By the scripts, on a real server, with a clock of
- * the test's.
+ * The Lua scripts of locks whose key is a string, by themselves on a real server: paths that their
+ * model does not take, and when a lock is left free for programs that poll, as Laravel does. With a
+ * clock of the test's.
  */
 #include "redis_waiters.h"
 
@@ -12,6 +12,7 @@
 #define STRING_PEERS "latch:string-peers:lock"
 #define STRING_KEYS LOCK " latch:string:lock latch:string-queue:lock " STRING_PEERS
 #define TTL "600001 " HOLDER_INFO
+#define RECORD_KEY "latch:string:lock"
 
 #define UNBROKEN_MS 500
 #define GAP_MS 260
@@ -37,11 +38,11 @@ static bool try_string(const char *token)
 }
 
 /* 0: it has the lock. Else in how many ms it has to ask again, being the first. */
-static int ask_for_string(const waiter *one, const char *manner)
+static int ask_for_string_for(const waiter *one, const char *manner, const char *ttl)
 {
     const redisReply *reply = no_error(
         unit_redis_try("EVAL %s 5 " STRING_KEYS " " COUNTER " %s %s %s %s %s latch:requeue",
-                       on_clock(REDIS_LUA_STRING_ACQUIRE), one->token, TTL, manner, peers_word,
+                       on_clock(REDIS_LUA_STRING_ACQUIRE), one->token, ttl, manner, peers_word,
                        entry_of(one)));
 
     if (reply->type == REDIS_REPLY_STRING) {
@@ -49,6 +50,11 @@ static int ask_for_string(const waiter *one, const char *manner)
     }
     UNIT_CHECK(reply->type == REDIS_REPLY_ARRAY && reply->element[0]->integer == 0);
     return (int) reply->element[1]->integer;
+}
+
+static int ask_for_string(const waiter *one, const char *manner)
+{
+    return ask_for_string_for(one, manner, TTL);
 }
 
 static void release_string(const waiter *one)
@@ -241,6 +247,68 @@ static void who_waited_and_finds_nothing_tells_the_others(void **state)
     hears_requeue(c);
 }
 
+/* ---- What is granted, and what is recorded */
+
+static void grant_to_b(void)
+{
+    static const waiter a = {.token = "a", .token_length = 1, .ticket = 1, .channel = "none"};
+
+    b = new_waiter("b");
+    c = new_waiter("c");
+    UNIT_CHECK(try_string("a"));
+    UNIT_CHECK(ask_for_string(b, "wait") > 0);
+    release_string(&a);
+    UNIT_CHECK(is_held_by("b"));
+}
+
+static void a_grant_that_a_peer_has_taken_away_is_not_claimed(void **state)
+{
+    (void) state;
+    grant_to_b();
+    unit_redis_ask("SET " LOCK " laravel PX 60000");
+    UNIT_CHECK(ask_for_string(b, "claim") > 0);
+    UNIT_CHECK(is_held_by("laravel"));
+}
+
+/* They were told to ask when the claim window ends. */
+static void who_claims_for_shorter_tells_those_that_wait(void **state)
+{
+    (void) state;
+    grant_to_b();
+    UNIT_CHECK(no_error(unit_redis_try("EVAL %s 5 " STRING_KEYS " " COUNTER
+                                       " c %s wait peers %s latch:requeue",
+                                       on_clock(REDIS_LUA_STRING_ACQUIRE), TTL, entry_of(c)))
+                   ->type
+               == REDIS_REPLY_ARRAY);
+    assert_int_equal(ask_for_string_for(b, "claim", "301"), 0);
+    assert_in_range(hears_first(c), 1, 301);
+}
+
+static void who_acquires_again_keeps_its_token_and_the_time_since_when_it_holds(void **state)
+{
+    char before[128];
+
+    (void) state;
+    UNIT_CHECK(try_string("a"));
+    snprintf(before, sizeof(before), "%s", unit_redis_text("GET " RECORD_KEY));
+    UNIT_CHECK(strstr(before, " " HOLDER_INFO "\na") != NULL);
+    pass_ms(5);
+    UNIT_CHECK(try_string("a"));
+    assert_string_equal(unit_redis_text("GET " RECORD_KEY), before);
+}
+
+static void a_hold_whose_record_was_lost_is_its_tokens_that_has_no_owner_beside_it(void **state)
+{
+    (void) state;
+    UNIT_CHECK(try_string("a"));
+    unit_redis_ask("DEL " RECORD_KEY);
+    pass_ms(5);
+    UNIT_CHECK(try_string("a"));
+    UNIT_CHECK(unit_redis_number("EXISTS " RECORD_KEY) == 1);
+    unit_redis_ask("DEL " RECORD_KEY);
+    UNIT_CHECK(!try_string("n a")); /* a namesake's, on Laravel */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,11 +320,15 @@ int main(void)
         WAITERS_TEST(a_lock_that_nobody_has_released_here_begins_all_anew),
         WAITERS_TEST(a_break_by_a_clock_that_was_set_back_begins_all_anew),
         WAITERS_TEST(a_peer_that_is_seen_has_had_its_turn),
+        WAITERS_TEST(a_grant_that_a_peer_has_taken_away_is_not_claimed),
+        WAITERS_TEST(who_claims_for_shorter_tells_those_that_wait),
+        WAITERS_TEST(who_acquires_again_keeps_its_token_and_the_time_since_when_it_holds),
+        WAITERS_TEST(a_hold_whose_record_was_lost_is_its_tokens_that_has_no_owner_beside_it),
         WAITERS_TEST(who_polls_of_ours_is_a_peer),
         WAITERS_TEST(who_polls_of_ours_has_what_is_left_free),
         WAITERS_TEST(who_waited_and_finds_nothing_tells_the_others),
     };
 
-    return cmocka_run_group_tests_name("redis string peers", tests, unit_redis_group_setup,
+    return cmocka_run_group_tests_name("redis string scripts", tests, unit_redis_group_setup,
                                        unit_redis_group_teardown);
 }
