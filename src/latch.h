@@ -97,7 +97,7 @@ typedef struct latch_env {
                    uint8_t digest[LATCH_DIGEST_MAX]);
     /*
      * Holder information, which some stores keep beside a lock for inspections: "HOST PID SCRIPT",
-     * LATCH_HOLDER_INFO_MAX bytes of plain text without credentials, valid until the next call.
+     * LATCH_HOLDER_INFO_MAX bytes of one line without credentials, valid until the next call.
      * Called by the thread that acquires. A NULL function or result: no information.
      */
     const char *(*holder_info)(void *context);

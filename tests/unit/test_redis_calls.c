@@ -342,7 +342,7 @@ static void the_documented_rights_are_enough(void **state)
     (void) state;
     unit_redis_let_tester("-@all");
     unit_redis_ask(
-        "ACL SETUSER tester +eval +evalsha +del +exists +get +hdel +hexists +hget +hkeys "
+        "ACL SETUSER tester +eval +evalsha +del +exists +get +getset +hdel +hexists +hget +hkeys "
         "+hlen +hmget +hset +pexpire +pexpireat +set +time +type +pttl +hgetall "
         "+hincrby");
     unit.store = redis_open("redis://tester:secret@127.0.0.1:%d", unit_redis.port);

@@ -320,7 +320,7 @@ static void the_documented_rights_are_enough(void **state)
     for (int has_pttl = 0; has_pttl < 2; has_pttl++) {
         unit_redis_let_tester("-@all");
         unit_redis_ask(
-            "ACL SETUSER tester +eval +evalsha +del +exists +get +hdel +hexists +hget "
+            "ACL SETUSER tester +eval +evalsha +del +exists +get +getset +hdel +hexists +hget "
             "+hkeys +hlen +hmget +hset +pexpire +pexpireat +set +time +type +zadd +zcard "
             "+zrange +zrangebyscore +zrank +zrem +zremrangebyscore +zrevrange "
             "+zrevrangebyscore +zscore %s",

@@ -384,6 +384,19 @@ static void who_is_lost_from_the_queue_tells_the_others(void **state)
     hears_granted(c);
 }
 
+static void who_waited_and_finds_nothing_tells_the_others(void **state)
+{
+    waiter *b = new_waiter("b"), *c = new_waiter("c");
+
+    (void) state;
+    for (const char *mode = "wr"; *mode != '\0'; mode++) {
+        takes(b, *mode, "poll");
+        hears_requeue(b);
+        hears_requeue(c);
+        UNIT_CHECK(give_up(b));
+    }
+}
+
 /* ---- It gives up */
 
 static void who_gives_up_hands_its_place_on(void **state)
@@ -520,6 +533,7 @@ int main(void)
         WAITERS_TEST(who_claims_too_late_has_a_lock_that_is_free),
         WAITERS_TEST(a_poll_claims_as_well),
         WAITERS_TEST(who_is_lost_from_the_queue_tells_the_others),
+        WAITERS_TEST(who_waited_and_finds_nothing_tells_the_others),
         WAITERS_TEST(who_gives_up_hands_its_place_on),
         WAITERS_TEST(who_gives_up_what_it_was_granted_hands_it_on),
         WAITERS_TEST(who_leaves_the_queue_may_keep_its_hold),

@@ -164,6 +164,7 @@ static void hand_over_for_a_second(void)
     hears_granted(b);
     hears_first(c);
     assert_int_equal(kept_for_peers("due"), 1000);
+    assert_int_equal(unit_redis_number("HEXISTS " PEERS " free"), 0);
     takes(b, 'w', "claim");
     pass_ms(1000);
 }
@@ -240,6 +241,49 @@ static void a_lock_that_was_free_begins_a_new_second(void **state)
     hears_first(d);
     hears_granted(d);
     assert_int_equal(kept_for_peers("due"), 1000);
+}
+
+/* A writer and a reader take it in turn. */
+static void a_short_break_puts_off_when_a_lock_is_left_free(void **state)
+{
+    (void) state;
+    hand_over_for_a_second();
+    UNIT_CHECK(give_up(c) == false && give_up(d) == false);
+    unit_redis_ask("HSET " PEERS " due %lld", (long long) (clock_us / 1000 + 500));
+    UNIT_CHECK(give_up(b));
+    pass_ms(11);
+    UNIT_CHECK(acquire("e", WAITER_TTL) != 0);
+    assert_int_equal(kept_for_peers("due"), 500 - 11 + 100);
+    UNIT_CHECK(release("e"));
+    pass_ms(11);
+    UNIT_CHECK(share("f", WAITER_TTL));
+    assert_int_equal(kept_for_peers("due"), 589 - 11 + 100);
+    UNIT_CHECK(release("f"));
+    UNIT_CHECK(acquire("e", WAITER_TTL) != 0); /* nobody knows when the last reader had gone */
+    UNIT_CHECK(!exists(PEERS));
+}
+
+static void a_peer_that_is_seen_ends_a_break(void **state)
+{
+    (void) state;
+    hand_over_for_a_second();
+    UNIT_CHECK(give_up(c) == false && give_up(d) == false);
+    UNIT_CHECK(give_up(b));
+    UNIT_CHECK(symfony_side.acquire("s", WAITER_TTL));
+    c->ticket++;
+    is_placed(c, 'w', "wait", 0);
+    assert_int_equal(unit_redis_number("HLEN " PEERS), 1); /* that there are peers */
+}
+
+static void a_break_as_long_as_a_poll_of_peers_begins_all_anew(void **state)
+{
+    (void) state;
+    hand_over_for_a_second();
+    UNIT_CHECK(give_up(c) == false && give_up(d) == false);
+    UNIT_CHECK(give_up(b));
+    pass_ms(WINDOW_MS);
+    UNIT_CHECK(acquire("e", WAITER_TTL) != 0);
+    UNIT_CHECK(!exists(PEERS));
 }
 
 static void nothing_is_left_free_where_there_are_no_peers(void **state)
@@ -535,6 +579,9 @@ int main(void)
         WAITERS_TEST(a_lock_that_no_peer_wanted_is_handed_over_again),
         WAITERS_TEST(who_finds_that_a_lock_is_left_free_tells_the_first),
         WAITERS_TEST(a_lock_that_was_free_begins_a_new_second),
+        WAITERS_TEST(a_short_break_puts_off_when_a_lock_is_left_free),
+        WAITERS_TEST(a_peer_that_is_seen_ends_a_break),
+        WAITERS_TEST(a_break_as_long_as_a_poll_of_peers_begins_all_anew),
         WAITERS_TEST(nothing_is_left_free_where_there_are_no_peers),
         WAITERS_TEST(what_is_kept_for_peers_ends_a_minute_after_them),
         WAITERS_TEST(who_polls_is_a_peer_itself),

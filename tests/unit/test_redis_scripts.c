@@ -382,7 +382,7 @@ static void a_full_server_refuses_without_half_a_lock_and_takes_back(void **stat
 static void a_forbidden_command_leaves_no_lock_for_ever(void **state)
 {
     static const char *const commands[] = {"type",     "exists",    "zremrangebyscore",
-                                           "zscore",   "zcard",     "get",
+                                           "zscore",   "zcard",     "getset",
                                            "set",      "del",       "zadd",
                                            "hset",     "hget",      "hlen",
                                            "zrem",     "pexpireat", "pexpire",

@@ -115,11 +115,90 @@ static void a_hold_may_have_no_end(void **state)
     UNIT_CHECK(redis_run(again, LATCH_PROBE) == LATCH_CONFLICT);
 }
 
+/* Redis cuts a key's time to whole milliseconds. */
+static void a_key_is_there_for_as_long_as_its_holder_counts_on(void **state)
+{
+    latch_lease *lease = lease_of("job");
+
+    (void) state;
+    for (int round = 0; round < 50; round++) {
+        int64_t before_us = unit_redis_now_us();
+
+        UNIT_CHECK(redis_run_for(lease, LATCH_ACQUIRE, 30000) == LATCH_DONE);
+        UNIT_CHECK(unit_redis_expiry_of("r") * 1000 >= before_us + 30000000);
+        UNIT_CHECK(unit_redis_expiry_of(RECORD) * 1000 >= before_us + 30000000);
+        unit_release(lease);
+    }
+}
+
+static void a_full_server_or_a_counter_that_is_none_leaves_no_lock(void **state)
+{
+    latch_lease *lease = lease_of("job");
+
+    (void) state;
+    unit_redis_ask("CONFIG SET maxmemory 1");
+    UNIT_CHECK(redis_failed(redis_run(lease, LATCH_ACQUIRE), "OOM"));
+    assert_int_equal(unit_redis_number("DBSIZE"), 0);
+    unit_redis_ask("CONFIG SET maxmemory 0");
+    unit_redis_ask("RPUSH latch:fencing 1");
+    UNIT_CHECK(redis_failed(redis_run(lease, LATCH_ACQUIRE), "WRONGTYPE"));
+    assert_int_equal(unit_redis_number("DBSIZE"), 1);
+    unit_redis_ask("DEL latch:fencing");
+}
+
+/* Memory may be short from the grant on. */
+static void what_was_granted_is_claimed_on_a_full_server(void **state)
+{
+    latch_lease *holder = lease_of("a"), *next = lease_of("b");
+    latch_op op;
+
+    (void) state;
+    UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+    redis_begin_wait(&op, next, redis_wait_to_write());
+    UNIT_CHECK(release_tells(holder) && is_owner("b"));
+    unit_redis_ask("CONFIG SET maxmemory 1");
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE && unit_held(next));
+    UNIT_CHECK(release_tells(next) && redis_is_free("r"));
+    unit_redis_ask("CONFIG SET maxmemory 0");
+}
+
+static void the_documented_rights_are_enough(void **state)
+{
+    latch_lease *holder, *next;
+    latch_op op;
+
+    (void) state;
+    unit_redis_let_tester("-@all");
+    unit_redis_ask(
+        "ACL SETUSER tester +eval +evalsha +del +exists +get +getset +hdel +hexists +hget "
+        "+hkeys +hlen +hmget +hset +pexpire +pexpireat +set +time +type +zadd +zcard "
+        "+zrange +zrangebyscore +zrank +zrem +zremrangebyscore +zrevrange "
+        "+zrevrangebyscore +zscore +subscribe +publish +pubsub +mget +pttl +persist");
+    holder = string_lease(redis_open("redis+string://tester:secret@127.0.0.1:%d?peers=yes",
+                                     unit_redis.port),
+                          "a");
+    next = string_lease(redis_open("redis+string://tester:secret@127.0.0.1:%d?peers=yes",
+                                   unit_redis.port),
+                        "b");
+    unit_redis_ask("SET latch:fencing 2999999999999999");
+    UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(redis_run(next, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    UNIT_CHECK(redis_run(holder, LATCH_PROBE) == LATCH_DONE);
+    UNIT_CHECK(redis_run_for(holder, LATCH_REFRESH, 0) == LATCH_DONE);
+    redis_begin_wait(&op, next, redis_wait_to_write());
+    UNIT_CHECK(release_tells(holder));
+    UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
+    unit_release(next);
+    UNIT_CHECK(redis_run(holder, LATCH_ACQUIRE) == LATCH_DONE); /* peers are known by now */
+    unit_release(holder);
+    unit_redis_ask("DEL latch:string-peers:r");
+}
+
 static void a_name_may_begin_as_companion_keys_but_not_be_one(void **state)
 {
     static const char *const refused[] = {
-        "latch:string:r",  "latch:string-queue:r", "latch:string-peers:r", "latch:fencing",
-        "latch:holder:r",  "latch:queue:r",        "latch:peers:r",        "latch:permits:r",
+        "latch:string:r",  "latch:string-queue:r",  "latch:string-peers:r", "latch:fencing",
+        "latch:holder:r",  "latch:queue:r",         "latch:peers:r",        "latch:permits:r",
         "latch:version:r", "latch:debounce-ended:", "latch:{AAAA}:queue:r",
     };
     static const char *const allowed[] = {"latch:", "latch:r", "latch:string", "latch:queued:r"};
@@ -335,6 +414,10 @@ int main(void)
         REDIS_WAIT_TEST(the_key_has_the_owner_and_nothing_else),
         REDIS_WAIT_TEST(an_owner_is_any_bytes),
         REDIS_WAIT_TEST(a_hold_may_have_no_end),
+        REDIS_WAIT_TEST(a_key_is_there_for_as_long_as_its_holder_counts_on),
+        REDIS_WAIT_TEST(a_full_server_or_a_counter_that_is_none_leaves_no_lock),
+        REDIS_WAIT_TEST(what_was_granted_is_claimed_on_a_full_server),
+        REDIS_WAIT_TEST(the_documented_rights_are_enough),
         REDIS_WAIT_TEST(a_name_may_begin_as_companion_keys_but_not_be_one),
         REDIS_WAIT_TEST(the_same_owner_again_is_another_holder),
         REDIS_WAIT_TEST(a_lease_that_has_only_an_owner_stands_for_any_of_its_holds),

@@ -22,6 +22,7 @@ enum {
 
 /* Times are in ms from now on. */
 #define MODEL_NONE INT16_MIN
+#define MODEL_LONG_FREE 300
 
 /* ---- The server (redis_model_server.c) */
 
@@ -34,6 +35,7 @@ typedef struct model_server {
     int16_t write_expiry;
     int16_t lock_ends, record_ends;
     int16_t due, until; /* for peers */
+    int16_t free_for;   /* since a release; more than a poll of peers counts as MODEL_LONG_FREE */
     uint8_t record[MODEL_ACTORS];
     uint8_t hears[MODEL_ACTORS];
     uint8_t has_counter, has_peers;

@@ -11,7 +11,7 @@
 #define COUNTER "latch:fencing"
 #define EPOCH_US (MODEL_EPOCH_MS * 1000)
 
-#define AHEAD "local function now_us() return 4102444800010000 end\n"
+#define AHEAD "local function now_us() return 4102444800010000, '4102444800010000' end\n"
 
 /* What Symfony's RedisStore::save() and delete() do, by the same clock. */
 #define PEER_SAVE                                                                                  \

@@ -28,7 +28,7 @@ void model_begin(model_state *state)
 
     memset(state, 0, sizeof(*state));
     server->write_expiry = server->lock_ends = server->record_ends = MODEL_NONE;
-    server->due = server->until = MODEL_NONE;
+    server->due = server->until = server->free_for = MODEL_NONE;
     server->noted_sum = MODEL_NONE;
     for (int actor = 0; actor < MODEL_ACTORS; actor++) {
         server->expiry[actor] = MODEL_NONE;
@@ -385,7 +385,7 @@ void model_describe(const model_state *state, FILE *out)
                 server->queue[at].ticket);
     }
     if (server->has_peers) {
-        fprintf(out, "; due %d until %d", server->due, server->until);
+        fprintf(out, "; due %d until %d free for %d", server->due, server->until, server->free_for);
     }
     fputc('\n', out);
     for (int actor = 0; actor < MODEL_CLIENTS; actor++) {

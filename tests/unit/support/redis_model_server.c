@@ -216,6 +216,9 @@ static void put(const model_server *server)
     if (server->until != MODEL_NONE) {
         model_command("HSET %s until %lld", peers_key(), (long long) now_ms + server->until);
     }
+    if (server->free_for != MODEL_NONE) {
+        model_command("HSET %s free %lld", peers_key(), (long long) now_ms - server->free_for);
+    }
     if (server->has_peers) {
         model_command("HSET %s about 1", peers_key());
     }
@@ -318,6 +321,9 @@ static void read_peers(model_server *after, const redisReply *fields, const redi
             after->has_peers = 1;
         } else if (strcmp(field, "due") == 0) {
             after->due = model_from_now(ms);
+        } else if (strcmp(field, "free") == 0) {
+            model_demand(ms <= now_ms, "a lock is free from a time that is to come");
+            after->free_for = (int16_t) (now_ms - ms);
         } else {
             UNIT_CHECK(strcmp(field, "until") == 0);
             after->until = model_from_now(ms);
@@ -457,7 +463,7 @@ static void find_out(const question *asking, model_outcome *outcome)
     violation = NULL;
     memcpy(after->hears, asking->server.hears, sizeof(after->hears));
     after->write_expiry = after->lock_ends = after->record_ends = MODEL_NONE;
-    after->due = after->until = MODEL_NONE;
+    after->due = after->until = after->free_for = MODEL_NONE;
     after->noted_sum = MODEL_NONE;
     after->phase = asking->server.phase;
     for (int actor = 0; actor < MODEL_ACTORS; actor++) {

@@ -266,6 +266,11 @@ int16_t model_pass_time(model_state *state, int16_t ms)
     times[count++] = &server->record_ends;
     times[count++] = &server->due;
     times[count++] = &server->until;
+    if (server->free_for != MODEL_NONE) {
+        server->free_for = (int16_t) (server->free_for + ms < MODEL_LONG_FREE
+                                          ? server->free_for + ms
+                                          : MODEL_LONG_FREE);
+    }
     for (int actor = 0; actor < MODEL_CLIENTS; actor++) {
         model_client *client = &state->clients[actor];
 

@@ -12,14 +12,19 @@
 
 #define AHEAD                                                                                      \
     UNIT_REDIS_LUA_EXPIRY                                                                          \
-    "local function now_us() return 4102444800010000 end\n"                                        \
-    "local function ms_left(key)\n"                                                                \
-    "  local expiry = expiry_of(key)\n"                                                            \
-    "  return expiry < 0 and expiry or expiry - 4102444800010\n"                                   \
-    "end\n"                                                                                        \
-    "local function set_for(ms, key, value)\n"                                                     \
-    "  redis.call('SET', key, value)\n"                                                            \
-    "  redis.call('PEXPIREAT', key, string.format('%.0f', 4102444800010 + ms))\n"                  \
+    "local server, now_ms = redis, 4102444800010\n"                                                \
+    "local function now_us() return 4102444800010000, '4102444800010000' end\n"                    \
+    "local redis = {pcall = server.pcall, sha1hex = server.sha1hex}\n"                             \
+    "function redis.call(command, key, ...)\n"                                                     \
+    "  local value, px, ms = ...\n"                                                                \
+    "  if command == 'PTTL' then\n"                                                                \
+    "    local expiry = expiry_of(key)\n"                                                          \
+    "    return expiry < 0 and expiry or expiry - now_ms\n"                                        \
+    "  elseif command == 'SET' and px then\n"                                                      \
+    "    server.call('SET', key, value)\n"                                                         \
+    "    return server.call('PEXPIREAT', key, string.format('%.0f', now_ms + ms))\n"               \
+    "  end\n"                                                                                      \
+    "  return server.call(command, key, ...)\n"                                                    \
     "end\n"
 
 /* What Laravel's RedisLock::acquire() and release() do, by the same clock. */
@@ -87,8 +92,8 @@ static void put_string(const model_server *server)
         if (server->record[actor] != MODEL_NO_RECORD) {
             char text[48];
 
-            snprintf(text, sizeof(text), "%zu %s%s", strlen(holder), holder,
-                     model_fencing_of(server->record[actor], fencing));
+            snprintf(text, sizeof(text), "%s\n%s", model_fencing_of(server->record[actor], fencing),
+                     holder);
             model_command("SET " RECORD " %s", text);
         }
     }
@@ -118,19 +123,17 @@ static void ask_for_string(void)
 static int read_string_record(model_server *after, const redisReply *record, const redisReply *ends,
                               int64_t last_fencing)
 {
-    const char *holder;
-    char expected[8];
+    char expected[8], *holder;
     int actor;
 
     if (record->type == REDIS_REPLY_NIL) {
         return -1;
     }
-    holder = strchr(record->str, ' ') + 1;
+    holder = strchr(record->str, '\n');
+    *holder++ = '\0';
     actor = model_actor_of(holder);
-    model_holder(actor, expected);
-    UNIT_CHECK((size_t) atoi(record->str) == strlen(expected)
-               && strncmp(holder, expected, strlen(expected)) == 0);
-    after->record[actor] = (uint8_t) model_token_of(holder + strlen(expected), last_fencing);
+    UNIT_CHECK(strcmp(holder, model_holder(actor, expected)) == 0);
+    after->record[actor] = (uint8_t) model_token_of(record->str, last_fencing);
     model_demand(ends->integer > 0, "the record is there for ever");
     after->record_ends = model_from_now(ends->integer);
     return actor;

@@ -23,9 +23,10 @@ const char *on_clock(const char *script)
     const char *from = getenv("LATCH_MUTANT_FROM");
     const char *fault = from != NULL ? strstr(script, from) : NULL;
     int before = fault != NULL ? (int) (fault - script) : 0;
-    char clock[64];
+    char clock[96];
 
-    snprintf(clock, sizeof(clock), "local function now_us() return %" PRId64 " end\n", clock_us);
+    snprintf(clock, sizeof(clock),
+             "local function now_us() return %" PRId64 ", '%" PRId64 "' end\n", clock_us, clock_us);
     UNIT_CHECK((size_t) snprintf(text, sizeof(text), "%s%.*s%s%s",
                                  clock_us != 0 ? clock : REDIS_LUA_CLOCK, before, script,
                                  fault != NULL ? getenv("LATCH_MUTANT_TO") : "",

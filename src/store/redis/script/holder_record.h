@@ -1,4 +1,4 @@
-/* Holder record: a holder's field in its lock's record, as lua/holder_record.lua writes it. */
+/* Holder record: a holder's field in its lock's record, as lua/acquire.lua writes it. */
 #ifndef LATCH_REDIS_HOLDER_RECORD_H
 #define LATCH_REDIS_HOLDER_RECORD_H
 

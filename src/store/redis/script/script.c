@@ -19,6 +19,7 @@ typedef struct {
     uint8_t key_count; /* as many of the names above */
     bool takes_ttl;    /* beside the token */
     bool takes_lock;   /* or permits */
+    bool sets_key;     /* for the TTL and 1 ms, as Redis cuts a key's time to whole ones */
     bool leaves_queue;
 } redis_script;
 
@@ -26,7 +27,6 @@ typedef struct {
     {                                                                                              \
         .text = lua, .length = sizeof(lua) - 1, .key_count = (keys), ##__VA_ARGS__                 \
     }
-#define STRING_CLOCK REDIS_LUA_CLOCK REDIS_LUA_KEY_TIMES
 #define TAKES .takes_ttl = true, .takes_lock = true
 #define RENEWS .takes_ttl = true
 #define RELEASES .leaves_queue = true
@@ -46,13 +46,14 @@ static const redis_script scripts[REDIS_SCRIPT_COUNT] = {
     [REDIS_PERMIT_LET_GO] = SCRIPT(REDIS_LUA_PERMIT_LET_GO, 3),
     [REDIS_PERMIT_PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_PROBE, 2),
     [REDIS_PERMIT_INSPECT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_PERMIT_INSPECT, 4),
-    [REDIS_STRING_ACQUIRE] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_ACQUIRE, 5, TAKES),
-    [REDIS_STRING_REFRESH] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_REFRESH, 2, RENEWS),
-    [REDIS_STRING_RELEASE] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_RELEASE, 4, RELEASES),
+    [REDIS_STRING_ACQUIRE] =
+        SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_STRING_ACQUIRE, 5, TAKES, .sets_key = true),
+    [REDIS_STRING_REFRESH] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_STRING_REFRESH, 2, RENEWS),
+    [REDIS_STRING_RELEASE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_STRING_RELEASE, 4, RELEASES),
     [REDIS_STRING_LET_GO] = SCRIPT(REDIS_LUA_STRING_LET_GO, 2),
-    [REDIS_STRING_PROBE] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_PROBE, 2),
-    [REDIS_STRING_INSPECT] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_INSPECT, 3),
-    [REDIS_STRING_EVICT] = SCRIPT(STRING_CLOCK REDIS_LUA_STRING_EVICT, 4),
+    [REDIS_STRING_PROBE] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_STRING_PROBE, 2),
+    [REDIS_STRING_INSPECT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_STRING_INSPECT, 3),
+    [REDIS_STRING_EVICT] = SCRIPT(REDIS_LUA_CLOCK REDIS_LUA_STRING_EVICT, 4),
 };
 
 void latch_redis_digest_scripts(redis_scripts *all)
@@ -114,7 +115,8 @@ static void add_ttl(redis_script_command *written, const redis_scripts *all,
     const char *info = scripts[spec->id].takes_lock && env->holder_info != NULL
                            ? env->holder_info(env->context)
                            : NULL;
-    int length = snprintf(written->ttl, REDIS_TTL_SIZE, "%lld", (long long) spec->ttl_ms);
+    int64_t ttl_ms = spec->ttl_ms + (scripts[spec->id].sets_key && spec->ttl_ms > 0 ? 1 : 0);
+    int length = snprintf(written->ttl, REDIS_TTL_SIZE, "%lld", (long long) ttl_ms);
 
     if (target->permits.limit > 0 && scripts[spec->id].takes_lock) {
         length += snprintf(written->ttl + length, REDIS_TTL_SIZE - (size_t) length, " %s%lld %lld",

@@ -11,11 +11,18 @@ local us = now_us()
 
 -- include numbers.lua
 -- include holders.lua
--- include holder_record.lua
+
+-- `held`: the caller's record, if it is a reader already. A reader has no fencing token.
+local function noted(held)
+    if note == '' then
+        return ''
+    end
+    return ' ' .. (held and string.match(held, '^ (%d+) ') or digits(us)) .. ' ' .. note
+end
 
 -- Fast path, before the rest of the script is needed.
 if manner ~= 'poll' and redis.call('EXISTS', lock, record, queue, peers) == 0 then
-    redis.call('HSET', record, token, noted(''))
+    redis.call('HSET', record, token, noted())
     redis.call('ZADD', lock, expiry_after(us, ttl), token)
     end_with_last_holder()
     return 1
@@ -33,9 +40,9 @@ local left = waiter and manner == 'try' and leave(waiter)
 -- `held`: what is recorded of it, if it is a reader already.
 local function join(held)
     local was_free = redis.call('EXISTS', lock) == 0
-    admit_reader(token, expiry_after(us, ttl), noted('', held))
+    admit_reader(token, expiry_after(us, ttl), noted(held))
     if was_free then
-        redis.call('DEL', peers) -- a peer that polls could have had it
+        end_break(us)
     end
     return 1
 end

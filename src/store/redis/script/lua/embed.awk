@@ -16,7 +16,7 @@ FNR == 1 {
     folder = substr(FILENAME, 1, length(FILENAME) - length(name ".lua"))
     printf "\n#define REDIS_LUA_%s", toupper(name)
 }
-/^-- include / {
+/^[ \t]*-- include / {
     while ((status = (getline line < (folder $3))) > 0) {
         embed(line)
     }

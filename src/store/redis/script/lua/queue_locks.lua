@@ -39,7 +39,7 @@ local function delay_of_first(us, waiter, is_free)
     end
     local foreign_ms = 90 + us % 21 -- 100 ms, jittered
     if redis.call('TYPE', lock).ok == 'string' then
-        redis.call('HDEL', peers, 'due', 'until')
+        redis.call('HDEL', peers, 'due', 'until', 'free')
         return foreign_ms, false
     end
     drop_expired(us)
@@ -57,7 +57,7 @@ local function delay_of_first(us, waiter, is_free)
     if are_ours(count, is_writer) then
         return math.max(1, math.min(left, SAFETY_MS)), false
     end
-    redis.call('HDEL', peers, 'due', 'until') -- a peer has had its turn
+    redis.call('HDEL', peers, 'due', 'until', 'free') -- a peer has had its turn
     return math.max(1, math.min(left, foreign_ms)), false
 end
 

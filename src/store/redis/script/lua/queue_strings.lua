@@ -6,7 +6,7 @@ UNBROKEN_MS, PEER_POLL_MS = 500, 260
 
 -- As of the other locks.
 local function delay_of_first(us, waiter, is_free)
-    local left = is_free and -2 or ms_left(lock)
+    local left = is_free and -2 or redis.call('PTTL', lock)
     if left == -2 then
         return left_free(us)
     end
@@ -14,7 +14,7 @@ local function delay_of_first(us, waiter, is_free)
     local _, held = look()
     if not held then
         longest = 90 + us % 21 -- 100 ms, jittered
-        redis.call('HDEL', peers, 'due', 'until') -- a peer has had its turn
+        redis.call('HDEL', peers, 'due', 'until', 'free') -- a peer has had its turn
     end
     return left == -1 and longest or math.max(1, math.min(left, longest)), false
 end
@@ -22,7 +22,8 @@ end
 -- Makes a holder of a waiter that was told, until it claims the lock or the claim window ends. Returns for how long
 -- nobody else can have it.
 local function admit(us, waiter)
-    hold(waiter.token, CLAIM_MS, '')
+    redis.call('SET', lock, select(2, parts_of(waiter.token)), 'PX', CLAIM_MS)
+    redis.call('SET', record, '\n' .. waiter.token, 'PX', CLAIM_MS)
     return CLAIM_MS + math.ceil(us % 1000 / 1000)
 end
 

@@ -37,5 +37,9 @@ may_have_peers = there == 2
 if was_reader then
     end_with_last_holder()
 end
-serve(now_us(), nil, left or held == 1, was_writer) -- the lease that the first waits for may be another now
+local us = now_us()
+serve(us, nil, left or held == 1, was_writer) -- the lease that the first waits for may be another now
+if was_writer and nobody_waits then
+    note_free(us)
+end
 return held

@@ -1,6 +1,9 @@
 -- Included after the file of a kind (queue_locks.lua, queue_permits.lua): the one procedure that hands locks and
 -- permits over. Every script that may have changed which waiter could hold ends with it.
 
+-- Has the grant procedure granted nothing, as nobody waits?
+local nobody_waits = false
+
 -- The grant procedure. While the first waiter can have the lock it is told, and becomes a holder if its process lives.
 -- The next first waiter is told its place if that is news, and is removed if its process is gone.
 -- Returns when `me`, the caller, has to ask again if it is the first, 0 when it can have the lock: it takes it itself.
@@ -11,6 +14,7 @@ local function serve(us, me, news, is_free)
     while true do
         local entry, score = unpack(redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES'))
         if not entry then
+            nobody_waits = not granted_ms
             return nil
         end
         local waiter = read_waiter(entry)

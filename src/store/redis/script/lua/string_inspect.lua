@@ -14,7 +14,7 @@ local owner, held, token = look()
 if ARGV[1] == 'owner' then
     return owner or false
 end
-local left = ms_left(lock)
+local left = redis.call('PTTL', lock)
 if not owner or left == -2 or ARGV[1] == 'list' and not held then
     return false -- a list: a peer's key may be anything
 end

@@ -4,6 +4,6 @@
 -- ARGV: 1 the token, as strings.lua has it
 local token, owner = ARGV[1], string.match(ARGV[1], ' (.*)')
 if redis.call('GET', KEYS[1]) == (owner or token)
-    and (not owner or string.find(redis.call('GET', KEYS[2]) or '', #token .. ' ' .. token, 1, true) == 1) then
+    and (not owner or string.sub(redis.call('GET', KEYS[2]) or '', -#token - 1) == '\n' .. token) then
     redis.call('DEL', KEYS[1], KEYS[2])
 end

@@ -8,5 +8,5 @@ local lock, record = KEYS[1], KEYS[2]
 -- include numbers.lua
 -- include strings.lua
 
-local left = holds(ARGV[1]) and ms_left(lock)
+local left = holds(ARGV[1]) and redis.call('PTTL', lock)
 return left and (left == -1 or left > 0) and {left, 2}

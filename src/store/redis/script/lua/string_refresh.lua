@@ -9,6 +9,7 @@ local token, ttl, extends = ARGV[1], ARGV[2], ARGV[3]
 local us = now_us()
 
 -- include numbers.lua
+-- include record_ms.lua
 -- include strings.lua
 
 local is_held, held = holds(token)
@@ -20,7 +21,7 @@ if extends then
     if held == '' then
         return 0
     end
-    local left = ms_left(lock)
+    local left = redis.call('PTTL', lock)
     if left == -1 or expiry and us / 1000 + left >= tonumber(expiry) then
         return 2
     end

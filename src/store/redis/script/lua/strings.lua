@@ -1,13 +1,9 @@
--- Included after numbers.lua, behind key_times.lua: how a lock is held whose key is a string, its owner; and
--- what is recorded of its holder.
+-- Included: how a lock is held whose key is a string, its owner; and what is recorded of its holder.
 --
 -- A token is "NONCE OWNER", or the nonce alone, which is then the owner as well. The nonce tells the hold from others of
 -- the same owner. A token without it, " OWNER", stands for any hold of that owner.
--- The record is "LENGTH TOKEN" and behind it what holder_record.lua writes, or '' until the holder claims what it was
--- granted. It counts only while its owner has the lock: peers take locks, and release them, without a look at it.
-
--- Life of the record of a hold without an end. Without a record the holder is taken for a peer.
-local RECORD_MS = 604800000
+-- The record is a field of the other layout's (acquire.lua), a line break, and the token. It counts only while its
+-- owner has the lock, as peers take locks, and release them, without a look at it.
 
 -- The nonce and the owner.
 local function parts_of(token)
@@ -18,16 +14,19 @@ local function parts_of(token)
     return string.sub(token, 1, blank - 1), string.sub(token, blank + 1)
 end
 
--- The lock's owner; nil: nobody has it, or it is held in another layout, of whose keys MGET tells nothing. What is
--- recorded of the hold, and its token; nil: nothing, the holder is a peer.
+-- What is recorded of the hold, and its token; nil: nothing, the holder is a peer.
+local function recorded_of(owner, kept)
+    local held, token = string.match(kept or '', '^([^\n]*)\n(.*)$')
+    if token and select(2, parts_of(token)) == owner then
+        return held, token
+    end
+end
+
+-- The lock's owner; nil: nobody has it, or it is held in another layout, of whose keys MGET tells nothing. And what is
+-- recorded of the hold.
 local function look()
     local owner, kept = unpack(redis.call('MGET', lock, record))
-    local size, at = string.match(kept or '', '^(%d+) ()')
-    local token = owner and size and string.sub(kept, at, at + size - 1)
-    if token and select(2, parts_of(token)) == owner then
-        return owner, string.sub(kept, at + size), token
-    end
-    return owner or nil
+    return owner or nil, recorded_of(owner, kept)
 end
 
 -- Does the token hold the lock, and what is recorded of that? A hold without a record may be that of any token with its
@@ -36,10 +35,4 @@ local function holds(token)
     local nonce, owner = parts_of(token)
     local current, held, by = look()
     return current == owner and (nonce == '' or nonce == owner or by == nil or by == token), held
-end
-
--- Makes the token's owner the holder. `held` is recorded behind the token: '' until it claims.
-local function hold(token, ttl, held)
-    set_for(ttl, lock, select(2, parts_of(token)))
-    set_for(ttl == '0' and RECORD_MS or ttl, record, #token .. ' ' .. token .. held)
 end
