@@ -78,6 +78,8 @@ static void fail_path(const char *promise)
 
 /* ---- By the scripts */
 
+static char digest_of_script[48], digest_of_reader[48];
+
 /* Command of a script, with its keys. */
 typedef struct model_command {
     const char *arguments[16];
@@ -86,9 +88,9 @@ typedef struct model_command {
 } model_command;
 
 static void begin_command(model_command *command, const model *tried, const char *resource,
-                          const char *script)
+                          const char *digest)
 {
-    *command = (model_command){.arguments = {"EVAL", script, "0"}, .count = 3};
+    *command = (model_command){.arguments = {"EVALSHA", digest, "0"}, .count = 3};
     for (size_t at = 0; at < 2 && tried->kinds[at] != NULL; at++) {
         snprintf(command->keys[at], sizeof(command->keys[at]), "latch:%s%s", tried->kinds[at],
                  resource);
@@ -105,14 +107,13 @@ static char *ask_script(const model *tried, const char *resource, const model_st
     size_t length = 0;
     redisReply *reply;
 
-    begin_command(&command, tried, resource, on_clock(tried->script));
+    begin_command(&command, tried, resource, digest_of_script);
     command.arguments[command.count++] = id;
     command.arguments[command.count++] = step->name;
     for (size_t at = 0; at < 4 && step->arguments[at] != NULL; at++) {
         command.arguments[command.count++] = step->arguments[at];
     }
-    reply = redisCommandArgv(unit_redis.connection, (int) command.count, command.arguments, NULL);
-    UNIT_CHECK(reply != NULL);
+    reply = run_on_clock(command.count, command.arguments);
     if (reply->type == REDIS_REPLY_ERROR) {
         fail_path(reply->str);
     }
@@ -144,20 +145,21 @@ typedef struct model_record {
     char state[512], requests[1024];
 } model_record;
 
+static const char reader[] =
+    "local out, requests = {}, '' for _, key in ipairs(KEYS) do "
+    "if redis.call('TYPE', key).ok == 'string' then "
+    "out[1], requests = string.match(redis.call('GET', key), '^(%d+) (.*)$') else "
+    "local all = redis.call('HGETALL', key) for at = 1, #all, 2 do "
+    "if all[at] == 'requests' then requests = all[at + 1] "
+    "else out[#out + 1] = all[at] .. '=' .. all[at + 1] end end end end "
+    "table.sort(out) return {table.concat(out, ' '), requests}";
+
 static void read_record(const model *tried, const char *resource, model_record *record)
 {
-    static const char script[] =
-        "local out, requests = {}, '' for _, key in ipairs(KEYS) do "
-        "if redis.call('TYPE', key).ok == 'string' then "
-        "out[1], requests = string.match(redis.call('GET', key), '^(%d+) (.*)$') else "
-        "local all = redis.call('HGETALL', key) for at = 1, #all, 2 do "
-        "if all[at] == 'requests' then requests = all[at + 1] "
-        "else out[#out + 1] = all[at] .. '=' .. all[at + 1] end end end end "
-        "table.sort(out) return {table.concat(out, ' '), requests}";
     model_command command;
     redisReply *reply;
 
-    begin_command(&command, tried, resource, script);
+    begin_command(&command, tried, resource, digest_of_reader);
     reply = redisCommandArgv(unit_redis.connection, (int) command.count, command.arguments, NULL);
     UNIT_CHECK(reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements == 2);
     UNIT_CHECK(reply->element[0]->len < sizeof(record->state));
@@ -314,6 +316,8 @@ static void search(const model *tried)
         return;
     }
     calls = requests = 0;
+    load_on_clock(tried->script, digest_of_script);
+    load_on_clock(reader, digest_of_reader);
     for (size_t at = 0; at < depth; at++) {
         total *= steps;
     }

@@ -17,22 +17,54 @@ bool is_under_test(const char *script)
     return from == NULL || strstr(script, from) != NULL;
 }
 
-const char *on_clock(const char *script)
+/* The script behind a clock. */
+static const char *behind(const char *clock, const char *script)
 {
     static char text[16384];
     const char *from = getenv("LATCH_MUTANT_FROM");
     const char *fault = from != NULL ? strstr(script, from) : NULL;
     int before = fault != NULL ? (int) (fault - script) : 0;
-    char clock[96];
 
-    snprintf(clock, sizeof(clock),
-             "local function now_us() return %" PRId64 ", '%" PRId64 "' end\n", clock_us, clock_us);
-    UNIT_CHECK((size_t) snprintf(text, sizeof(text), "%s%.*s%s%s",
-                                 clock_us != 0 ? clock : REDIS_LUA_CLOCK, before, script,
+    UNIT_CHECK((size_t) snprintf(text, sizeof(text), "%s%.*s%s%s", clock, before, script,
                                  fault != NULL ? getenv("LATCH_MUTANT_TO") : "",
                                  fault != NULL ? fault + strlen(from) : script)
                < sizeof(text));
     return text;
+}
+
+const char *on_clock(const char *script)
+{
+    char clock[96];
+
+    snprintf(clock, sizeof(clock),
+             "local function now_us() return %" PRId64 ", '%" PRId64 "' end\n", clock_us, clock_us);
+    return behind(clock_us != 0 ? clock : REDIS_LUA_CLOCK, script);
+}
+
+#define CLOCK_KEY "unit:clock"
+
+void load_on_clock(const char *script, char digest[48])
+{
+    static const char clock[] = "local function now_us() "
+                                "local us = redis.call('GET', '" CLOCK_KEY "') "
+                                "return tonumber(us), us end\n";
+
+    snprintf(digest, 48, "%s", unit_redis_text("SCRIPT LOAD %s", behind(clock, script)));
+}
+
+redisReply *run_on_clock(size_t count, const char **arguments)
+{
+    void *reply;
+
+    UNIT_CHECK(
+        redisAppendCommand(unit_redis.connection, "SET " CLOCK_KEY " %lld", (long long) clock_us)
+        == REDIS_OK);
+    UNIT_CHECK(redisAppendCommandArgv(unit_redis.connection, (int) count, arguments, NULL)
+               == REDIS_OK);
+    UNIT_CHECK(redisGetReply(unit_redis.connection, &reply) == REDIS_OK);
+    freeReplyObject(reply);
+    UNIT_CHECK(redisGetReply(unit_redis.connection, &reply) == REDIS_OK);
+    return reply;
 }
 
 redisReply *try_acquire(const char *token, int64_t ttl_ms)

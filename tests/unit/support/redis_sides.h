@@ -35,6 +35,11 @@ extern int64_t clock_us;
  * the environment's LATCH_MUTANT_FROM names is replaced by LATCH_MUTANT_TO (mutants/run).
  */
 const char *on_clock(const char *script);
+/* The same for very many calls, as on_clock() makes a script for each time: loads the script,
+ * behind a clock in the server, which run_on_clock() sets for a command, "EVALSHA digest ...". The
+ * reply is the caller's to free. */
+void load_on_clock(const char *script, char digest[48]);
+redisReply *run_on_clock(size_t count, const char **arguments);
 /* False when it is another script that has such a text. */
 bool is_under_test(const char *script);
 /* Fails the test if a script has failed. */
