@@ -309,6 +309,72 @@ static void a_hold_whose_record_was_lost_is_its_tokens_that_has_no_owner_beside_
     UNIT_CHECK(!try_string("n a")); /* a namesake's, on Laravel */
 }
 
+static bool release_token(const char *token)
+{
+    return no_error(unit_redis_try("EVAL %s 4 " STRING_KEYS " %s",
+                                   on_clock(REDIS_LUA_STRING_RELEASE), token))
+               ->integer
+           == 1;
+}
+
+/* Laravel has taken the lock for an owner that is shared, and writes no record. */
+static void a_hold_without_a_record_of_its_own_is_released_by_its_owner(void **state)
+{
+    (void) state;
+    unit_redis_ask("SET " LOCK " o PX 60000");
+    UNIT_CHECK(!release_token("n other") && is_held_by("o"));
+    UNIT_CHECK(release_token("n o") && is_held_by(""));
+    UNIT_CHECK(try_string("m earlier"));
+    unit_redis_ask("SET " LOCK " o PX 60000"); /* the record is left behind */
+    UNIT_CHECK(release_token("n o") && is_held_by(""));
+    UNIT_CHECK(try_string("m o"));
+    UNIT_CHECK(!release_token("n o") && is_held_by("o"));
+}
+
+/* By a peer that its owner was handed to. */
+static void who_holds_by_a_peer_waits_no_longer(void **state)
+{
+    (void) state;
+    b = new_waiter("b");
+    UNIT_CHECK(try_string("a"));
+    UNIT_CHECK(ask_for_string(b, "wait") > 0);
+    unit_redis_ask("SET " LOCK " b PX 60000");
+    assert_int_equal(ask_for_string(b, "poll"), 0);
+    UNIT_CHECK(unit_redis_number("EXISTS latch:string-queue:lock") == 0);
+}
+
+/* What a peer has released: the first takes it, and the next is the first. */
+static void who_takes_a_free_lock_in_turn_tells_the_next(void **state)
+{
+    (void) state;
+    b = new_waiter("b");
+    c = new_waiter("c");
+    unit_redis_ask("SET " LOCK " laravel PX 60000");
+    UNIT_CHECK(ask_for_string(b, "wait") > 0);
+    UNIT_CHECK(no_error(unit_redis_try("EVAL %s 5 " STRING_KEYS " " COUNTER
+                                       " c %s wait peers %s latch:requeue",
+                                       on_clock(REDIS_LUA_STRING_ACQUIRE), TTL, entry_of(c)))
+                   ->type
+               == REDIS_REPLY_ARRAY);
+    unit_redis_ask("DEL " LOCK);
+    assert_int_equal(ask_for_string(b, "poll"), 0);
+    assert_in_range(hears_first(c), 1, 1100);
+}
+
+/* It would wait for a message that nobody can send. */
+static void a_free_lock_is_taken_where_messages_are_not_allowed(void **state)
+{
+    (void) state;
+    b = new_waiter("b");
+    UNIT_CHECK(try_string("a"));
+    UNIT_CHECK(ask_for_string(b, "wait") > 0);
+    unit_redis_ask("DEL " LOCK);
+    unit_redis_let_tester(unit_redis_is_before(6, 2) ? "-publish" : "resetchannels");
+    unit_redis_ask("AUTH tester secret");
+    UNIT_CHECK(try_string("d"));
+    unit_redis_ask("AUTH default %s", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +390,10 @@ int main(void)
         WAITERS_TEST(who_claims_for_shorter_tells_those_that_wait),
         WAITERS_TEST(who_acquires_again_keeps_its_token_and_the_time_since_when_it_holds),
         WAITERS_TEST(a_hold_whose_record_was_lost_is_its_tokens_that_has_no_owner_beside_it),
+        WAITERS_TEST(a_hold_without_a_record_of_its_own_is_released_by_its_owner),
+        WAITERS_TEST(who_holds_by_a_peer_waits_no_longer),
+        WAITERS_TEST(who_takes_a_free_lock_in_turn_tells_the_next),
+        WAITERS_TEST(a_free_lock_is_taken_where_messages_are_not_allowed),
         WAITERS_TEST(who_polls_of_ours_is_a_peer),
         WAITERS_TEST(who_polls_of_ours_has_what_is_left_free),
         WAITERS_TEST(who_waited_and_finds_nothing_tells_the_others),
