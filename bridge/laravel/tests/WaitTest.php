@@ -15,8 +15,6 @@ use PHPUnit\Framework\Attributes\TestWith;
 final class WaitTest extends LaravelTestCase
 {
     /** Seconds that a busy machine takes on top. */
-    private const TOLERANCE = 0.8;
-
     private const TIMEOUT = 'Illuminate\Contracts\Cache\LockTimeoutException';
 
     /** Laravel's own gives up an interval of 250 ms too early. */
@@ -33,12 +31,12 @@ final class WaitTest extends LaravelTestCase
             $answer = $waiter->outcome();
             self::assertSame(self::TIMEOUT, $answer->error);
             self::assertGreaterThanOrEqual($seconds, $answer->seconds());
-            self::assertLessThan($seconds + self::TOLERANCE, $answer->seconds());
+            self::assertLessThan($seconds + self::SOON, $answer->seconds());
         }
         // It has left nothing behind that another one would wait for.
         $holder->call($name, 'release');
         $waiter->beginCall($name, 'block', 5);
-        self::assertLessThan(self::TOLERANCE, $waiter->finish()->seconds());
+        self::assertLessThan(self::SOON, $waiter->finish()->seconds());
     }
 
     /** Behind a waiter that is stopped, so that nobody asks for the lock. */
@@ -59,7 +57,7 @@ final class WaitTest extends LaravelTestCase
         $holder->call($name, 'release');
         $answer = $waiter->finish();
         self::assertGreaterThan(0.99, $answer->seconds());
-        self::assertLessThan(1.0 + self::TOLERANCE, $answer->seconds());
+        self::assertLessThan(1.0 + self::SOON, $answer->seconds());
 
         $stopped->thaw();
         self::assertSame(self::TIMEOUT, $stopped->outcome()->error);
@@ -96,7 +94,7 @@ final class WaitTest extends LaravelTestCase
 
         self::assertSame(self::TIMEOUT, $answer->error, $answer->message);
         self::assertGreaterThan(0.49, $answer->seconds());
-        self::assertLessThan(0.5 + self::TOLERANCE, $answer->seconds());
+        self::assertLessThan(0.5 + self::SOON, $answer->seconds());
     }
 
     #[DataProvider('drivers')]
@@ -131,7 +129,7 @@ final class WaitTest extends LaravelTestCase
         foreach ([$first, $second] as $waiter) {
             $answer = $waiter->outcome();
             self::assertSame('Error', $answer->error);
-            self::assertLessThan(2.2 + self::TOLERANCE, $answer->seconds());
+            self::assertLessThan(2.2 + self::SOON, $answer->seconds());
         }
         $holder->call($name, 'release');
         self::assertTrue($first->call($name, 'get'));
