@@ -14,8 +14,6 @@ use PHPUnit\Framework\Attributes\TestWith;
  */
 final class LeaseTest extends LaravelTestCase
 {
-    /** Of a busy machine, in seconds. */
-
     private const COUNT_LOSSES = <<<'PHP'
         $locks['losses'] = 0;
         $app['events']->listen(Latch\Laravel\Events\LockLost::class, function () use ($locks) { $locks['losses']++; });

@@ -14,7 +14,6 @@ use PHPUnit\Framework\Attributes\TestWith;
  */
 final class WaitTest extends LaravelTestCase
 {
-    /** Seconds that a busy machine takes on top. */
     private const TIMEOUT = 'Illuminate\Contracts\Cache\LockTimeoutException';
 
     /** Laravel's own gives up an interval of 250 ms too early. */
