@@ -63,7 +63,8 @@ latch_make_current() {
 latch_build() {
     command -v "php-config$LATCH_PHP_VERSION" > /dev/null \
         || latch_die "php-config$LATCH_PHP_VERSION is missing (package php$LATCH_PHP_VERSION-dev)"
-    latch_alone "${LATCH_WORK##*/}-build" latch_quietly "$LATCH_WORK/log/build.log" latch_in_shell build.sh latch_make_current
+    latch_sharing "$LATCH_ROOT" latch_alone "${LATCH_WORK##*/}-build" \
+        latch_quietly "$LATCH_WORK/log/build.log" latch_in_shell build.sh latch_make_current
 }
 
 # latch_build_copy NAME PHPIZE PHP_CONFIG [CONFIGURE_ARGUMENT...]: builds for the PHP in question
