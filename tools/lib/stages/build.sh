@@ -129,7 +129,7 @@ scripts_are_watched() {
 developer_loop() {
     local loop
     loop=$(commands "$LATCH_ROOT/CONTRIBUTING.md" 'Build, change, test')
-    (cd "$LATCH_ROOT" && latch_sharing "$LATCH_DEV" bash -euxc "$loop")
+    (cd "$LATCH_ROOT" && latch_sharing "$LATCH_ROOT" bash -euxc "$loop")
     cd "$LATCH_DEV/build"
     make -q src/engine/op.lo || { echo 'make builds although nothing has changed' && return 1; }
     ! make -q -W "$LATCH_DEV/source/src/latch.h" src/engine/op.lo || { echo 'make does not watch headers' && return 1; }
