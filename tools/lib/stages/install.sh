@@ -43,7 +43,10 @@ walk() {
         compiled_quickly
         # Stage "package" walks with PECL on Debian 12.
         case $1 in
-            bookworm) without_pecl ;;
+            bookworm)
+                echo tools/package
+                without_pecl
+                ;;
             trixie) with_pecl ;;
         esac
     } > "$script"
