@@ -69,7 +69,8 @@ typedef struct sql_parameters {
     char numbers[SQL_PARAMETER_MAX][SQL_NUMBER_SIZE]; /* space for values that are written here */
 } sql_parameters;
 
-/* Functions of a user. The session is connected, and its number known, when it asks for a text. */
+/* Functions of a user. When it is asked for a text, the session is connected, and its number known
+ * unless it is a runner's. */
 typedef struct sql_statement_class {
     /* Writes the statement with all its values, properly escaped. */
     void (*write)(const sql_statement *statement, char text[SQL_TEXT_MAX]);
