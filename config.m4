@@ -311,12 +311,13 @@ if test "$PHP_LATCH" != no; then
       src/store/slots/slots.c
       src/store/slots/watch.c
       src/store/sql/advisory/advisory.c
+      src/store/sql/advisory/answer.c
       src/store/sql/advisory/dialect.c
       src/store/sql/advisory/failure.c
       src/store/sql/advisory/hold.c
+      src/store/sql/advisory/liveness.c
       src/store/sql/advisory/runner.c
       src/store/sql/advisory/session.c
-      src/store/sql/advisory/watch.c
       src/store/sql/dsn.c
       src/store/sql/mysql/store.c
       src/store/sql/postgresql/store.c

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- PostgreSQL ------------------------------------------------------------------------------
  * Locks on one bigint, as in Symfony's PostgreSqlStore. CASE evaluates its branches in order, and
@@ -34,12 +35,63 @@
 #define PG_WRITES PG_HELD(" AND mode = 'ExclusiveLock'")
 #define PG_READS PG_HELD(" AND mode = 'ShareLock'")
 
-static void write_milliseconds(int64_t timeout_ms, char *text, size_t size)
+static void write_milliseconds(int64_t timeout_ms, bool whole_seconds, char *text, size_t size)
 {
     /* 0 is no time-out. The setting is an int: a longer wait is sent again. */
     int64_t ms = timeout_ms == LATCH_NEVER ? 0 : timeout_ms < INT32_MAX ? timeout_ms : INT32_MAX;
 
+    (void) whole_seconds;
     snprintf(text, size, "%" PRId64, ms);
+}
+
+#define PG_ONE(statement)                                                                          \
+    {                                                                                              \
+        "latch_" statement "_", "bigint", 1                                                        \
+    }
+#define PG_TWO(statement)                                                                          \
+    {                                                                                              \
+        "latch_" statement "_", "bigint, integer", 2                                               \
+    }
+#define PG_WAIT(statement)                                                                         \
+    {                                                                                              \
+        "latch_" statement "_", "bigint, integer, text", 3                                         \
+    }
+
+/* With as few parameters as possible, as each takes the server time. */
+static const sql_template postgresql_templates[] = {
+    [ADVISORY_TRY] = PG_ONE("try"),
+    [ADVISORY_TRY_SHARED] = PG_ONE("try_shared"),
+    [ADVISORY_TRY_TO_PROMOTE] = PG_TWO("try_to_promote"),
+    [ADVISORY_POLL_TO_PROMOTE] = PG_TWO("poll_to_promote"),
+    [ADVISORY_WAIT] = PG_WAIT("wait"),
+    [ADVISORY_WAIT_SHARED] = PG_WAIT("wait_shared"),
+    [ADVISORY_WAIT_TO_PROMOTE] = PG_WAIT("wait_to_promote"),
+    [ADVISORY_DEMOTE] = PG_TWO("demote"),
+    [ADVISORY_RELEASE] = PG_ONE("release"),
+    [ADVISORY_RELEASE_SHARED] = PG_ONE("release_shared"),
+    [ADVISORY_UNDO] = PG_TWO("undo"),
+    [ADVISORY_UNDO_SHARED] = PG_TWO("undo_shared"),
+    [ADVISORY_UNDO_PROMOTION] = PG_TWO("undo_promotion"),
+    [ADVISORY_PROBE] = PG_TWO("probe"),
+};
+
+/* Acquire and release have a short form: the name of what was prepared identifies the session. */
+static void write_postgresql_template(unsigned index, int64_t number, char text[SQL_TEXT_MAX])
+{
+    static const char *const short_forms[ADVISORY_ACTIONS] = {
+        [ADVISORY_TRY] = "pg_try_advisory_lock(%1$s)",
+        [ADVISORY_TRY_SHARED] = "pg_try_advisory_lock_shared(%1$s)",
+        [ADVISORY_RELEASE] = "pg_advisory_unlock(%1$s)",
+        [ADVISORY_RELEASE_SHARED] = "pg_advisory_unlock_shared(%1$s)",
+    };
+    char verdict[SQL_TEXT_MAX - 8];
+
+    (void) number;
+    snprintf(verdict, sizeof(verdict),
+             short_forms[index] != NULL ? short_forms[index]
+                                        : latch_postgresql_dialect.verdicts[index],
+             "$1", "$2", "$3");
+    snprintf(text, SQL_TEXT_MAX, "SELECT %s", verdict);
 }
 
 const advisory_dialect latch_postgresql_dialect = {
@@ -49,8 +101,9 @@ const advisory_dialect latch_postgresql_dialect = {
     .timeout = "'%s'",
     .self = "pg_backend_pid()",
     .answer = "SELECT concat(%s, ' ', pg_backend_pid())",
-    .cancel = "SELECT concat(CASE WHEN pg_cancel_backend((%s)::int) THEN 1 ELSE 0 END, ' ',"
-              " pg_backend_pid())",
+    .templates = {postgresql_templates,
+                  sizeof(postgresql_templates) / sizeof(*postgresql_templates),
+                  write_postgresql_template},
     .write_timeout = write_milliseconds,
     .verdicts =
         {
@@ -91,14 +144,45 @@ const advisory_dialect latch_postgresql_dialect = {
  */
 #define MY(call) "IF(%2$s = CONNECTION_ID(), " call ", 2)"
 
-/* None is a year: MariaDB answers NULL to a negative one. MySQL rounds fractions; see
- * sql/mysql/driver.c. */
-static void write_seconds(int64_t timeout_ms, char *text, size_t size)
+/* None is a year: MariaDB answers NULL to a negative one. MySQL rounds 0.4 down to no wait. */
+static void write_seconds(int64_t timeout_ms, bool whole_seconds, char *text, size_t size)
 {
     const int64_t year_ms = INT64_C(365) * 24 * 3600 * 1000;
     int64_t ms = timeout_ms < year_ms ? timeout_ms : year_ms;
 
+    ms = whole_seconds ? (ms + 999) / 1000 * 1000 : ms;
     snprintf(text, size, "%" PRId64 ".%03" PRId64, ms / 1000, ms % 1000);
+}
+
+static const sql_template mysql_templates[] = {
+    [ADVISORY_TRY] = {.parameter_count = 1},
+    [ADVISORY_RELEASE] = {.parameter_count = 1},
+};
+
+/* The session's number is part of the text, as a proxy may know what was prepared in another
+ * session, too. */
+static void write_mysql_template(unsigned index, int64_t number, char text[SQL_TEXT_MAX])
+{
+    char verdict[SQL_TEXT_MAX - 8], session[24];
+
+    snprintf(session, sizeof(session), "%" PRId64, number);
+    snprintf(verdict, sizeof(verdict), latch_mysql_dialect.verdicts[index], "?", session);
+    snprintf(text, SQL_TEXT_MAX, "SELECT %s", verdict);
+}
+
+/* Galera, Percona XtraDB Cluster and the like have no locks of this kind. */
+static void explain_mysql_refusal(sql_session *session)
+{
+    enum { UNKNOWN_ERROR = 1105, NOT_SUPPORTED_YET = 1235, NO_SUCH_FUNCTION = 1305 };
+    unsigned code = session->trouble_code;
+    size_t length = strlen(session->trouble);
+
+    /* The first one is what clusters and proxies say of their own. */
+    if ((code == UNKNOWN_ERROR || code == NOT_SUPPORTED_YET || code == NO_SUCH_FUNCTION)
+        && strcasestr(session->trouble, "_LOCK") != NULL) {
+        snprintf(session->trouble + length, sizeof(session->trouble) - length,
+                 "; a cluster that has no such locks needs another store, such as Redis");
+    }
 }
 
 const advisory_dialect latch_mysql_dialect = {
@@ -108,8 +192,11 @@ const advisory_dialect latch_mysql_dialect = {
     .timeout = "%s",
     .self = "CONNECTION_ID()",
     .answer = "SELECT CONCAT(%s, ' ', CONNECTION_ID())",
-    .cancel = "KILL QUERY %s",
+    .interrupted_wait = "GET_LOCK() was interrupted",
+    .templates = {mysql_templates, sizeof(mysql_templates) / sizeof(*mysql_templates),
+                  write_mysql_template},
     .write_timeout = write_seconds,
+    .explain_refusal = explain_mysql_refusal,
     .verdicts =
         {
             [ADVISORY_TRY] = MY("GET_LOCK(%1$s, 0)"),
@@ -121,25 +208,31 @@ const advisory_dialect latch_mysql_dialect = {
         },
 };
 
-void latch_advisory_write(const advisory_dialect *dialect, const advisory_request *request,
-                          char text[ADVISORY_STATEMENT_MAX])
-{
-    char key[ADVISORY_KEY_SIZE + 16], session[24], number[ADVISORY_TIMEOUT_SIZE],
-        timeout[ADVISORY_TIMEOUT_SIZE + 2], verdict[ADVISORY_STATEMENT_MAX];
+/* ---- Both ------------------------------------------------------------------------------------ */
 
-    if (request->statement == ADVISORY_CANCEL) {
-        snprintf(text, ADVISORY_STATEMENT_MAX, dialect->cancel, request->key);
-        return;
-    }
+void latch_advisory_write_timeout(const advisory_dialect *dialect, const advisory_request *request,
+                                  const sql_session *session, char *text, size_t size)
+{
+    int64_t timeout_ms = request->timeout_ms < session->longest_wait_ms ? request->timeout_ms
+                                                                        : session->longest_wait_ms;
+
+    dialect->write_timeout(timeout_ms, session->whole_seconds, text, size);
+}
+
+void latch_advisory_write(const advisory_dialect *dialect, const advisory_request *request,
+                          const sql_session *session, char text[SQL_TEXT_MAX])
+{
+    char key[ADVISORY_KEY_SIZE + 16], own[24], number[ADVISORY_TIMEOUT_SIZE],
+        timeout[ADVISORY_TIMEOUT_SIZE + 2], verdict[SQL_TEXT_MAX];
+
     snprintf(key, sizeof(key), dialect->key, request->key);
-    if (request->session != 0) {
-        snprintf(session, sizeof(session), "%" PRId64, request->session);
+    if (session->number != 0) {
+        snprintf(own, sizeof(own), "%" PRId64, session->number);
     } else {
-        snprintf(session, sizeof(session), "%s", dialect->self);
+        snprintf(own, sizeof(own), "%s", dialect->self);
     }
-    dialect->write_timeout(request->timeout_ms, number, sizeof(number));
+    latch_advisory_write_timeout(dialect, request, session, number, sizeof(number));
     snprintf(timeout, sizeof(timeout), dialect->timeout, number);
-    snprintf(verdict, sizeof(verdict), dialect->verdicts[request->statement], key, session,
-             timeout);
-    snprintf(text, ADVISORY_STATEMENT_MAX, dialect->answer, verdict);
+    snprintf(verdict, sizeof(verdict), dialect->verdicts[request->action], key, own, timeout);
+    snprintf(text, SQL_TEXT_MAX, dialect->answer, verdict);
 }

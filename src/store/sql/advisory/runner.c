@@ -1,31 +1,30 @@
 /*
  * Driver of sessions that belong to the caller: a \PDO object, a Doctrine DBAL connection. send()
- * runs a statement to its reply. A wait is a sequence of short waits in the server, as the caller
- * has to handle signals in between. In a transaction there is no wait in the server, as the error
- * at its end would abort the transaction.
+ * runs a statement to its reply, and does not wait for long in the server, as the caller has to
+ * handle signals in between.
  */
-#include "src/store/sql/advisory/advisory.h"
+#include "src/store/sql/advisory/session.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Longest wait of a statement: signals are not handled meanwhile. */
-#define SLICE_MS 1000
+#define LONGEST_WAIT_MS 1000
 
 typedef struct runner_session {
-    advisory_session session;
+    sql_session session;
     latch_sql_runner runner;
     unsigned generation; /* of the process that has it */
-    advisory_outcome outcome;
-    char value[ADVISORY_VALUE_MAX];
+    sql_outcome outcome;
+    sql_result result;
 } runner_session;
 
-static runner_session *runner_of(advisory_session *session)
+static runner_session *runner_of(sql_session *session)
 {
     return (runner_session *) session;
 }
 
-static latch_status runner_connect(advisory_session *session, latch_op *op, int64_t now_ns)
+static latch_status runner_connect(sql_session *session, latch_op *op, int64_t now_ns)
 {
     (void) now_ns;
     return runner_of(session)->generation == session->engine->generation
@@ -35,86 +34,82 @@ static latch_status runner_connect(advisory_session *session, latch_op *op, int6
                             "one of its own");
 }
 
-static void runner_disconnect(advisory_session *session)
+static void runner_disconnect(sql_session *session)
 {
-    runner_of(session)->outcome = ADVISORY_UNANSWERED;
+    runner_of(session)->outcome = SQL_UNANSWERED;
 }
 
-static advisory_outcome runner_outcome_of(latch_status status)
+static sql_outcome runner_outcome_of(latch_status status)
 {
     switch (status) {
         case LATCH_DONE:
-            return ADVISORY_ANSWERED;
+            return SQL_ANSWERED;
         case LATCH_CONFLICT:
-            return ADVISORY_TIMED_OUT;
+            return SQL_TIMED_OUT;
         case LATCH_ERROR_DEADLOCK:
-            return ADVISORY_DEADLOCKED;
+            return SQL_DEADLOCKED;
         case LATCH_ERROR_LOST:
-            return ADVISORY_LOST;
+            return SQL_LOST;
         case LATCH_INTERRUPTED:
-            return ADVISORY_UNKNOWN;
+            return SQL_UNKNOWN;
         default:
-            return ADVISORY_REFUSED;
+            return SQL_REFUSED;
     }
 }
 
-static bool runner_send(advisory_session *session, const advisory_request *request)
+static bool runner_send(sql_session *session, const sql_statement *statement)
 {
     runner_session *runner = runner_of(session);
-    advisory_request slice = *request;
-    char text[ADVISORY_STATEMENT_MAX];
+    char text[SQL_TEXT_MAX];
     latch_error error = {.message = ""};
     latch_status status;
 
-    if (slice.timeout_ms > SLICE_MS) {
-        slice.timeout_ms = SLICE_MS;
-    }
-    latch_advisory_write(session->dialect, &slice, text);
-    status = runner->runner.run(runner->runner.context, text, runner->value, sizeof(runner->value),
-                                &error);
+    statement->class->write(statement, text);
+    status = runner->runner.run(runner->runner.context, text, runner->result.value,
+                                sizeof(runner->result.value), &error);
     if (status == LATCH_ERROR_MEMORY) {
         return false;
     }
     runner->outcome = runner_outcome_of(status);
-    if (runner->outcome == ADVISORY_REFUSED || runner->outcome == ADVISORY_LOST
-        || runner->outcome == ADVISORY_UNKNOWN) {
+    if (runner->outcome == SQL_REFUSED || runner->outcome == SQL_LOST
+        || runner->outcome == SQL_UNKNOWN) {
         snprintf(session->trouble, sizeof(session->trouble), "%.*s",
                  (int) sizeof(session->trouble) - 1, error.message);
     }
     return true;
 }
 
-static advisory_outcome runner_receive(advisory_session *session, char value[ADVISORY_VALUE_MAX])
+static sql_outcome runner_receive(sql_session *session, sql_result *result)
 {
     runner_session *runner = runner_of(session);
-    advisory_outcome outcome = runner->outcome;
+    sql_outcome outcome = runner->outcome;
 
-    runner->outcome = ADVISORY_UNANSWERED;
-    memcpy(value, runner->value, sizeof(runner->value));
+    runner->outcome = SQL_UNANSWERED;
+    *result = runner->result;
     return outcome;
 }
 
 /* Never called: nothing is unanswered. */
-static void runner_want(const advisory_session *session, latch_op *op)
+static void runner_want(const sql_session *session, latch_op *op)
 {
     (void) session;
     (void) op;
 }
 
-static bool runner_is_alive(advisory_session *session)
+static bool runner_is_alive(sql_session *session)
 {
     (void) session;
     return true;
 }
 
-static bool runner_can_wait(advisory_session *session)
+static bool runner_is_in_transaction(sql_session *session)
 {
     const latch_sql_runner *runner = &runner_of(session)->runner;
 
-    return !session->dialect->ends_waits_by_error || !runner->is_in_transaction(runner->context);
+    return runner->is_in_transaction(runner->context);
 }
 
-static void runner_close(advisory_session *session)
+static void runner_close(sql_session *session)
 {
     const latch_sql_runner *runner = &runner_of(session)->runner;
 
@@ -122,39 +117,39 @@ static void runner_close(advisory_session *session)
     latch_free(session->engine, session);
 }
 
-static const advisory_driver driver = {
+static const sql_driver driver = {
     .connect = runner_connect,
     .disconnect = runner_disconnect,
     .send = runner_send,
     .receive = runner_receive,
     .want = runner_want,
     .is_alive = runner_is_alive,
-    .can_wait = runner_can_wait,
+    .is_in_transaction = runner_is_in_transaction,
     .close = runner_close,
 };
 
-latch_status latch_advisory_runner_open(latch_engine *engine, const latch_sql_runner *runner,
-                                        const advisory_dialect *dialect, advisory_store *store,
-                                        latch_error *error)
+latch_status latch_sql_runner_open(latch_engine *engine, const latch_sql_runner *runner,
+                                   const char *server, sql_session **session, latch_error *error)
 {
-    runner_session *session = latch_allocate(engine, sizeof(*session));
+    runner_session *opened = latch_allocate(engine, sizeof(*opened));
 
-    if (session == NULL) {
+    if (opened == NULL) {
         return latch_fail_memory(error);
     }
-    memset(session, 0, sizeof(*session));
-    session->session = (advisory_session){
+    memset(opened, 0, sizeof(*opened));
+    opened->session = (sql_session){
         .driver = &driver,
-        .dialect = dialect,
         .engine = engine,
+        .server = server,
         .address = "the given connection",
         .command_timeout_ns = LATCH_NS_PER_S,
         .connect_timeout_ns = LATCH_NS_PER_S,
+        .longest_wait_ms = LONGEST_WAIT_MS,
     };
-    session->runner = *runner;
-    session->generation = engine->generation;
-    session->outcome = ADVISORY_UNANSWERED;
-    latch_advisory_session_init(&session->session);
-    store->session = &session->session;
+    opened->runner = *runner;
+    opened->generation = engine->generation;
+    opened->outcome = SQL_UNANSWERED;
+    latch_sql_session_init(&opened->session);
+    *session = &opened->session;
     return LATCH_DONE;
 }

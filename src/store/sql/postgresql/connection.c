@@ -40,7 +40,7 @@ static void end_resolution(postgresql_session *session)
     session->address = NULL;
 }
 
-void latch_postgresql_disconnect(advisory_session *base)
+void latch_postgresql_disconnect(sql_session *base)
 {
     postgresql_session *session = latch_postgresql_session_of(base);
 
@@ -290,27 +290,27 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
 static latch_status await_session_settings(postgresql_session *session, latch_op *op,
                                            int64_t now_ns)
 {
-    char value[ADVISORY_VALUE_MAX];
-    advisory_outcome outcome = latch_postgresql_receive(&session->session, value);
+    sql_result result;
+    sql_outcome outcome = latch_postgresql_receive(&session->session, &result);
 
-    if (outcome == ADVISORY_REFUSED && session->settings_sent == 1) {
+    if (outcome == SQL_REFUSED && session->settings_sent == 1) {
         send_session_settings(session);
-        outcome = ADVISORY_UNANSWERED;
+        outcome = SQL_UNANSWERED;
     }
-    if (outcome == ADVISORY_UNANSWERED) {
+    if (outcome == SQL_UNANSWERED) {
         latch_postgresql_want(&session->session, op);
         return LATCH_WANT_IO;
     }
-    if (outcome != ADVISORY_ANSWERED) {
+    if (outcome != SQL_ANSWERED) {
         return continue_postgresql_connect(session, op, now_ns, session->session.trouble);
     }
-    session->session.number = strtoll(value + 2, NULL, 10);
+    session->session.number = strtoll(result.value + 2, NULL, 10);
     snprintf(session->number, sizeof(session->number), "%" PRId64, session->session.number);
     session->stage = POSTGRESQL_READY;
     return LATCH_DONE;
 }
 
-latch_status latch_postgresql_connect(advisory_session *base, latch_op *op, int64_t now_ns)
+latch_status latch_postgresql_connect(sql_session *base, latch_op *op, int64_t now_ns)
 {
     postgresql_session *session = latch_postgresql_session_of(base);
     latch_status status = LATCH_DONE;
