@@ -311,16 +311,15 @@ if test "$PHP_LATCH" != no; then
       src/store/slots/slots.c
       src/store/slots/watch.c
       src/store/sql/advisory/advisory.c
-      src/store/sql/advisory/answer.c
-      src/store/sql/advisory/dialect.c
       src/store/sql/advisory/failure.c
       src/store/sql/advisory/hold.c
-      src/store/sql/advisory/liveness.c
-      src/store/sql/advisory/runner.c
-      src/store/sql/advisory/session.c
+      src/store/sql/advisory/mysql.c
+      src/store/sql/advisory/postgresql.c
+      src/store/sql/advisory/statement.c
       src/store/sql/dsn.c
-      src/store/sql/mysql/store.c
-      src/store/sql/postgresql/store.c
+      src/store/sql/session/liveness.c
+      src/store/sql/session/runner.c
+      src/store/sql/session/session.c
     ]) $latch_backend_sources,
     [$ext_shared],,
     [$LATCH_CFLAGS $latch_backend_flags -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
@@ -353,6 +352,7 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/advisory])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/mysql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/postgresql])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/session])
   PHP_ADD_INCLUDE([$ext_srcdir])
   PHP_ADD_MAKEFILE_FRAGMENT
   PHP_ADD_LIBRARY([pthread],, [LATCH_SHARED_LIBADD])

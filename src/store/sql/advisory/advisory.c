@@ -37,7 +37,7 @@ void latch_advisory_close(latch_store *base)
 }
 
 latch_status latch_advisory_open(latch_store *base, const latch_store_options *options,
-                                 const advisory_dialect *dialect, advisory_opener *open_driver,
+                                 const advisory_dialect *dialect, sql_opener *open_driver,
                                  latch_error *error)
 {
     advisory_store *store = (advisory_store *) base;
@@ -53,7 +53,7 @@ latch_status latch_advisory_open(latch_store *base, const latch_store_options *o
                           "package and pkg-config are installed",
                           missing, missing);
     } else {
-        status = open_driver(base->engine, options, store, error);
+        status = open_driver(base->engine, options, &store->session, error);
     }
     if (status == LATCH_DONE) {
         store->dialect = dialect;

@@ -3,11 +3,14 @@
  * or the session ends. The server compares a number or a name; it queues waiters, first in first
  * out; and it lets a session in twice, so that this process keeps a registry of its own.
  *
- *     advisory.c  requests of both stores, and the meaning of replies
- *     answer.c    the statement of a hold: its text, its outcome, and what undoes it
- *     failure.c   messages of failed requests
- *     hold.c      registry of this process's holds in the session
- *     dialect.c   the statements of PostgreSQL and of MySQL
+ *     advisory.c    requests of both stores, and the meaning of answers
+ *     failure.c     messages of failed requests
+ *     hold.c        registry of this process's holds in the session
+ *     statement.c   statement of a hold: its text, its outcome, and what undoes it
+ *     postgresql.c  the store "postgresql": its dialect
+ *     mysql.c       the store "mysql": its dialect
+ *
+ * ../session/session.h has the session, ../postgresql and ../mysql have the drivers.
  */
 #ifndef LATCH_ADVISORY_H
 #define LATCH_ADVISORY_H
@@ -15,9 +18,9 @@
 #include "src/base/hash.h"
 #include "src/engine/op.h"
 #include "src/engine/store.h"
-#include "src/store/sql/advisory/session.h"
+#include "src/store/sql/session/session.h"
 
-/* ---- Statements (dialect.c) -------------------------------------------------------- */
+/* ---- Statements (statement.c, and each dialect) ---------------------------------------------- */
 
 typedef struct advisory_hold advisory_hold;
 
@@ -42,6 +45,7 @@ typedef enum {
 } advisory_action;
 
 #define ADVISORY_KEY_SIZE SQL_PARAMETER_SIZE /* a sha256 in hex */
+#define ADVISORY_TIMEOUT_SIZE SQL_NUMBER_SIZE
 
 /* Time-out of a wait whose time is over. */
 #define ADVISORY_PROMPTLY_MS 1
@@ -66,27 +70,19 @@ typedef struct advisory_dialect {
     const char *interrupted_wait; /* what NULL as a wait's answer means; NULL: nothing */
     bool names_locks;             /* a key is a sha256 in hex, not a number */
     bool ends_waits_by_error;     /* a wait that has timed out fails the transaction around it */
-    /* Formats: %1$s is the key, %2$s the expected session, %3$s the time-out. NULL: none. */
-    const char *verdicts[ADVISORY_ACTIONS];
-    /* At the action's index. Their parameters are, as many as they have, the same in that order. */
+    /* Formats, at the action's index: %1$s is the key, %2$s the expected session, %3$s the
+     * time-out. NULL: none. */
+    const char *const *verdicts;
+    /* At the action's index. Their parameters are the same, in that order, as many as each has. */
     sql_templates templates;
     /* Writes a time-out as the server counts it. */
-    void (*write_timeout)(int64_t timeout_ms, bool whole_seconds, char *text, size_t size);
+    void (*write_timeout)(int64_t timeout_ms, bool whole_seconds, char text[ADVISORY_TIMEOUT_SIZE]);
     /* Adds to session->trouble, after a refusal, what the server does not say. NULL: nothing. */
     void (*explain_refusal)(sql_session *session);
 } advisory_dialect;
 
-extern const advisory_dialect latch_postgresql_dialect;
-extern const advisory_dialect latch_mysql_dialect;
-
-#define ADVISORY_TIMEOUT_SIZE 24
-
-/* Writes the time-out of a request in that session. */
-void latch_advisory_write_timeout(const advisory_dialect *dialect, const advisory_request *request,
-                                  const sql_session *session, char *text, size_t size);
-/* Writes the statement with its values: numbers and hex digits only, nothing to escape. */
-void latch_advisory_write(const advisory_dialect *dialect, const advisory_request *request,
-                          const sql_session *session, char text[SQL_TEXT_MAX]);
+/* Of holds' statements. */
+extern const sql_statement_class latch_advisory_statement;
 
 /* ---- Holds (hold.c) ---------------------------------------------------------------- */
 
@@ -141,11 +137,6 @@ bool latch_advisory_hold_conflicts(const advisory_hold *hold, latch_mode mode);
 bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch);
 const char *latch_advisory_renewal_unsupported_reason(const latch_store *store);
 
-/* ---- Answers (answer.c) -------------------------------------------------------------- */
-
-/* Of holds' statements. */
-extern const sql_statement_class latch_advisory_statement;
-
 /* ---- Failures (failure.c) ----------------------------------------------------------- */
 
 /* Message: what failed, at which server, and the session's trouble. */
@@ -157,21 +148,12 @@ latch_status latch_advisory_fail_moved(latch_op *op);
 /* For the store's class. An attempt to connect anew was described when it failed. */
 void latch_advisory_outage(const latch_op *op, int64_t now_ns);
 
-/* ---- Drivers --------------------------------------------------------------------------------- */
-
-/* Opens a store by its driver: a session that is not connected yet. */
-typedef latch_status advisory_opener(latch_engine *engine, const latch_store_options *options,
-                                     advisory_store *store, latch_error *error);
-
-/* By libpq and libmariadb, in builds that have them. */
-advisory_opener latch_postgresql_open, latch_mysql_open;
-
 /* ---- Store classes (advisory.c): their functions, for LATCH_ADVISORY_CLASS ------------------- */
 
 /* Opens a store by options->runner, else by the driver, which is NULL in builds without its
  * library. */
 latch_status latch_advisory_open(latch_store *base, const latch_store_options *options,
-                                 const advisory_dialect *dialect, advisory_opener *open_driver,
+                                 const advisory_dialect *dialect, sql_opener *open_driver,
                                  latch_error *error);
 void latch_advisory_close(latch_store *base);
 const char *latch_advisory_identity(const latch_store *base);

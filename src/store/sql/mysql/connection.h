@@ -12,7 +12,7 @@
 #define LATCH_MYSQL_CONNECTION_H
 
 #include "src/base/resolve.h"
-#include "src/store/sql/advisory/advisory.h"
+#include "src/store/sql/session/session.h"
 #include "src/store/sql/mysql/library.h"
 #include "src/store/sql/mysql/options.h"
 

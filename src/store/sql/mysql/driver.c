@@ -2,6 +2,8 @@
  * Sessions with MySQL and MariaDB by libmariadb. connection.c calls its functions; this file maps
  * the server's errors.
  */
+#include "src/store/sql/mysql/driver.h"
+
 #include "src/store/sql/mysql/connection.h"
 
 #include <inttypes.h>
@@ -211,8 +213,8 @@ static sql_session *make_cancel_session(const sql_session *session)
     return &clone->session;
 }
 
-latch_status latch_mysql_open(latch_engine *engine, const latch_store_options *options,
-                              advisory_store *store, latch_error *error)
+latch_status latch_mysql_open(latch_engine *engine, const latch_store_options *given,
+                              sql_session **session, latch_error *error)
 {
     mysql_session *mysql = mysql_make_session(engine);
     latch_status status;
@@ -220,7 +222,7 @@ latch_status latch_mysql_open(latch_engine *engine, const latch_store_options *o
     if (mysql == NULL) {
         return latch_fail_memory(error);
     }
-    status = latch_mysql_options_parse(engine, options, &mysql->own_options, error);
+    status = latch_mysql_options_parse(engine, given, &mysql->own_options, error);
     if (status == LATCH_DONE) {
         status = latch_library_open(&latch_libmariadb_library, error);
         if (status != LATCH_DONE) {
@@ -232,6 +234,6 @@ latch_status latch_mysql_open(latch_engine *engine, const latch_store_options *o
         return status;
     }
     begin_session(mysql, &mysql->own_options, false);
-    store->session = &mysql->session;
+    *session = &mysql->session;
     return LATCH_DONE;
 }

@@ -4,6 +4,8 @@
  * only that session knows it. If a pooler changes sessions between statements, the new one replies
  * that the prepared statement does not exist, or exists already.
  */
+#include "src/store/sql/postgresql/driver.h"
+
 #include "src/store/sql/postgresql/postgresql.h"
 
 #include <inttypes.h>
@@ -334,11 +336,16 @@ static sql_session *postgresql_clone(const sql_session *base)
     return &session->session;
 }
 
+const postgresql_options *latch_postgresql_session_options(const sql_session *session)
+{
+    return ((const postgresql_session *) session)->options;
+}
+
 latch_status latch_postgresql_open(latch_engine *engine, const latch_store_options *given,
-                                   advisory_store *store, latch_error *error)
+                                   sql_session **session, latch_error *error)
 {
     postgresql_options *options = latch_allocate(engine, sizeof(*options));
-    postgresql_session *session;
+    postgresql_session *opened;
     latch_status status;
 
     if (options == NULL) {
@@ -349,13 +356,12 @@ latch_status latch_postgresql_open(latch_engine *engine, const latch_store_optio
         latch_free(engine, options);
         return status;
     }
-    session = postgresql_make_session(engine, options);
-    if (session == NULL) {
+    opened = postgresql_make_session(engine, options);
+    if (opened == NULL) {
         latch_postgresql_options_free(engine, options);
         latch_free(engine, options);
         return latch_fail_memory(error);
     }
-    store->session = &session->session;
-    store->by_sha256 = options->digest == POSTGRESQL_SHA256;
+    *session = &opened->session;
     return LATCH_DONE;
 }

@@ -3,7 +3,7 @@
 #define LATCH_POSTGRESQL_H
 
 #include "src/base/resolve.h"
-#include "src/store/sql/advisory/advisory.h"
+#include "src/store/sql/session/session.h"
 #include "src/store/sql/postgresql/library.h"
 #include "src/store/sql/postgresql/options.h"
 

@@ -5,7 +5,7 @@
  * A connection lives as long as any descriptor of it. So the end of a session with a duplicate
  * shuts the connection down, for all descriptors and in the server.
  */
-#include "src/store/sql/advisory/session.h"
+#include "src/store/sql/session/session.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>

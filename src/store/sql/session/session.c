@@ -7,7 +7,7 @@
  * A wait is cancelled on a second session, the cancel session, which must be answered before
  * anything else is sent on the first: the cancel of one statement must not hit the next.
  */
-#include "src/store/sql/advisory/session.h"
+#include "src/store/sql/session/session.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * runs a statement to its reply, and does not wait for long in the server, as the caller has to
  * handle signals in between.
  */
-#include "src/store/sql/advisory/session.h"
+#include "src/store/sql/session/session.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Statements of holds: their text, and what is made of their outcome. */
+/* Statements of holds: their text in the dialect of the server, and what is made of their outcome.
+ */
 #include "src/store/sql/advisory/advisory.h"
 
 #include <inttypes.h>
@@ -13,29 +14,49 @@ static advisory_hold *advisory_hold_of(const sql_statement *statement)
 
 /* ---- Texts ---------------------------------------------------------------------------------- */
 
+static void write_timeout(const advisory_hold *hold, char text[ADVISORY_TIMEOUT_SIZE])
+{
+    const sql_session *session = hold->store->session;
+    int64_t timeout_ms = hold->request.timeout_ms;
+
+    timeout_ms = timeout_ms < session->longest_wait_ms ? timeout_ms : session->longest_wait_ms;
+    hold->store->dialect->write_timeout(timeout_ms, session->whole_seconds, text);
+}
+
+/* Numbers and hex digits only: nothing to escape. */
 static void advisory_write(const sql_statement *statement, char text[SQL_TEXT_MAX])
 {
     const advisory_hold *hold = advisory_hold_of(statement);
-    const advisory_store *store = hold->store;
+    const advisory_dialect *dialect = hold->store->dialect;
+    int64_t number = hold->store->session->number;
+    char key[ADVISORY_KEY_SIZE + 16], session[24], timeout[ADVISORY_TIMEOUT_SIZE],
+        literal[ADVISORY_TIMEOUT_SIZE + 2], verdict[SQL_TEXT_MAX];
 
-    latch_advisory_write(store->dialect, &hold->request, store->session, text);
+    snprintf(key, sizeof(key), dialect->key, hold->request.key);
+    if (number != 0) {
+        snprintf(session, sizeof(session), "%" PRId64, number);
+    } else {
+        snprintf(session, sizeof(session), "%s", dialect->self);
+    }
+    write_timeout(hold, timeout);
+    snprintf(literal, sizeof(literal), dialect->timeout, timeout);
+    snprintf(verdict, sizeof(verdict), dialect->verdicts[hold->request.action], key, session,
+             literal);
+    snprintf(text, SQL_TEXT_MAX, dialect->answer, verdict);
 }
 
 static void advisory_bind(const sql_statement *statement, sql_parameters *parameters)
 {
     const advisory_hold *hold = advisory_hold_of(statement);
-    const sql_session *session = hold->store->session;
     unsigned count = statement->template->parameter_count;
 
     parameters->values[0] = hold->request.key;
     if (count > 1) {
-        snprintf(parameters->numbers[1], sizeof(parameters->numbers[1]), "%" PRId64,
-                 session->number);
+        snprintf(parameters->numbers[1], SQL_NUMBER_SIZE, "%" PRId64, hold->store->session->number);
         parameters->values[1] = parameters->numbers[1];
     }
     if (count > 2) {
-        latch_advisory_write_timeout(hold->store->dialect, &hold->request, session,
-                                     parameters->numbers[2], sizeof(parameters->numbers[2]));
+        write_timeout(hold, parameters->numbers[2]);
         parameters->values[2] = parameters->numbers[2];
     }
 }

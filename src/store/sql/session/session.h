@@ -19,6 +19,7 @@
 #define SQL_VALUE_MAX 1024    /* bytes of a value that are kept, with a NUL */
 #define SQL_PARAMETER_MAX 3   /* parameters of a statement */
 #define SQL_PARAMETER_SIZE 65 /* bytes of a parameter, with its NUL */
+#define SQL_NUMBER_SIZE 24    /* bytes of a number as text, with its NUL */
 
 typedef enum {
     SQL_UNANSWERED = 0, /* dequeued */
@@ -65,7 +66,7 @@ typedef struct sql_templates {
 /* Values of a template's parameters, as text. */
 typedef struct sql_parameters {
     const char *values[SQL_PARAMETER_MAX];
-    char numbers[SQL_PARAMETER_MAX][24]; /* space for values that are written for this */
+    char numbers[SQL_PARAMETER_MAX][SQL_NUMBER_SIZE]; /* space for values that are written here */
 } sql_parameters;
 
 /* Functions of a user. When it is asked for a text, the session is connected, and its number known
