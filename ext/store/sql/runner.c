@@ -6,10 +6,10 @@
 
 #include "zend_exceptions.h"
 
-typedef struct sql_session {
+typedef struct php_sql_session {
     php_latch_client connection;
     php_latch_sql_client client;
-} sql_session;
+} php_sql_session;
 
 /* Error of a failed statement. */
 typedef struct sql_trouble {
@@ -204,18 +204,18 @@ static bool copy_value(zval *answer, char *value, size_t size)
 }
 
 /* A statement, and its result. */
-typedef struct sql_statement {
-    const sql_session *session;
+typedef struct php_sql_statement {
+    const php_sql_session *session;
     const char *text;
     char *value;
     size_t size;
     sql_trouble trouble;
     bool is_answered;
-} sql_statement;
+} php_sql_statement;
 
 static void run_statement(void *context)
 {
-    sql_statement *statement = context;
+    php_sql_statement *statement = context;
     zend_string *text = zend_string_init(statement->text, strlen(statement->text), 0);
     zval answer;
 
@@ -229,7 +229,7 @@ static void run_statement(void *context)
     statement->is_answered = copy_value(&answer, statement->value, statement->size);
 }
 
-static latch_status classify_exception(sql_session *session, zend_object *exception,
+static latch_status classify_exception(php_sql_session *session, zend_object *exception,
                                        latch_error *error)
 {
     sql_trouble trouble = {.message = ""};
@@ -241,7 +241,7 @@ static latch_status classify_exception(sql_session *session, zend_object *except
 }
 
 /* Handles the exception: an Error is deferred, an Exception becomes the next exception's cause. */
-static latch_status handle_sql_exception(sql_session *session, zend_object *thrown,
+static latch_status handle_sql_exception(php_sql_session *session, zend_object *thrown,
                                          latch_error *error)
 {
     latch_status status;
@@ -260,8 +260,8 @@ static latch_status handle_sql_exception(sql_session *session, zend_object *thro
 static latch_status run_sql_statement(void *context, const char *text, char *value, size_t size,
                                       latch_error *error)
 {
-    sql_session *session = context;
-    sql_statement statement = {
+    php_sql_session *session = context;
+    php_sql_statement statement = {
         .session = session,
         .text = text,
         .value = value,
@@ -288,7 +288,7 @@ static latch_status run_sql_statement(void *context, const char *text, char *val
 }
 
 typedef struct transaction_question {
-    const sql_session *session;
+    const php_sql_session *session;
     bool answer;
 } transaction_question;
 
@@ -307,7 +307,7 @@ static void read_transaction_state(void *context)
 
 static bool is_in_transaction(void *context)
 {
-    sql_session *session = context;
+    php_sql_session *session = context;
     transaction_question question = {session, true};
 
     if (php_latch_client_can_call(&session->connection)) {
@@ -318,7 +318,7 @@ static bool is_in_transaction(void *context)
 
 static void close_sql_session(void *context)
 {
-    sql_session *session = context;
+    php_sql_session *session = context;
 
     OBJ_RELEASE(session->connection.object);
     free(session);
@@ -326,7 +326,7 @@ static void close_sql_session(void *context)
 
 latch_sql_runner php_latch_sql_runner(zend_object *connection, php_latch_sql_client client)
 {
-    sql_session *session = pecalloc(1, sizeof(*session), 1);
+    php_sql_session *session = pecalloc(1, sizeof(*session), 1);
 
     GC_ADDREF(connection);
     session->connection.object = connection;
