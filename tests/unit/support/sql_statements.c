@@ -38,8 +38,12 @@ static void step_settle(sql_statement *statement, sql_outcome outcome, const sql
     }
     step->text = remedy != ENDS ? step->remedy_text : step->text;
     step->remedy = ENDS;
-    if (remedy == IS_REPEATED) {
+    if (remedy == IS_REPEATED || remedy == IS_COMPENSATED) {
+        statement->is_compensation = remedy == IS_COMPENSATED;
         latch_sql_session_repeat(sql_under_test, statement);
+        if (statement->is_compensation) {
+            assert_false(latch_sql_session_dequeue(sql_under_test, statement));
+        }
     } else if (remedy == IS_POSTPONED) {
         latch_sql_session_postpone(sql_under_test, statement);
     }
@@ -318,4 +322,20 @@ void what_is_postponed_goes_before_what_comes_next(void **state)
     sql_run(&third);
     assert_string_equal(first.value, "1");
     assert_true(first.turn == 3 && third.turn == 4);
+}
+
+/* Its request may have had an effect, which is there until it is undone. */
+void a_compensation_cannot_be_dequeued(void **state)
+{
+    sql_step first = sql_step_of("SELECT nothing_of_that_name"), next = sql_step_of("SELECT 2");
+
+    (void) state;
+    first.remedy = IS_COMPENSATED;
+    first.remedy_text = "SELECT 1";
+    sql_enqueue(&first);
+    sql_enqueue(&next);
+    sql_await(&next);
+    assert_int_equal(first.outcome, SQL_ANSWERED);
+    assert_string_equal(first.value, "1");
+    assert_true(first.turn == 2 && next.turn == 3);
 }

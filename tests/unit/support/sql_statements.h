@@ -10,7 +10,7 @@
 #include "src/store/sql/session/session.h"
 
 /* What becomes of a statement that the server has refused, the first time. */
-typedef enum { ENDS, IS_REPEATED, IS_POSTPONED } sql_remedy;
+typedef enum { ENDS, IS_REPEATED, IS_POSTPONED, IS_COMPENSATED } sql_remedy;
 
 typedef struct sql_step {
     sql_statement statement;
@@ -61,6 +61,7 @@ void the_end_of_a_session_settles_all_its_statements(void **state);
 void what_was_not_sent_can_be_dequeued(void **state);
 void what_is_repeated_goes_before_all_others(void **state);
 void what_is_postponed_goes_before_what_comes_next(void **state);
+void a_compensation_cannot_be_dequeued(void **state);
 
 #define SQL_TEST(test)                                                                             \
     cmocka_unit_test_setup_teardown(test, sql_statements_setup, sql_statements_teardown)
@@ -73,6 +74,7 @@ void what_is_postponed_goes_before_what_comes_next(void **state);
         SQL_TEST(the_end_of_a_session_settles_all_its_statements),                                 \
         SQL_TEST(what_was_not_sent_can_be_dequeued),                                               \
         SQL_TEST(what_is_repeated_goes_before_all_others),                                         \
-        SQL_TEST(what_is_postponed_goes_before_what_comes_next)
+        SQL_TEST(what_is_postponed_goes_before_what_comes_next),                                   \
+        SQL_TEST(a_compensation_cannot_be_dequeued)
 
 #endif

@@ -164,12 +164,12 @@ static bool report_holders(advisory_hold *hold, const char *value)
     return is_recorded;
 }
 
-/* NULL in place of a verdict. */
+/* NULL in place of a verdict. Of a given connection no more than that is told. */
 static void handle_null(advisory_hold *hold)
 {
-    const char *interrupted = hold->statement.is_wait ? hold->store->dialect->interrupted_wait
-                                                      : NULL;
     sql_session *session = hold->store->session;
+    bool may_be_interrupted = hold->statement.is_wait && session->driver->clone != NULL;
+    const char *interrupted = may_be_interrupted ? hold->store->dialect->interrupted_wait : NULL;
 
     snprintf(session->trouble, sizeof(session->trouble), "%s",
              interrupted != NULL ? interrupted : "its answer was NULL");
