@@ -191,9 +191,28 @@ typedef struct latch_setting {
     const char *name, *value;
 } latch_setting;
 
+/* Why a database has refused a statement, as far as that matters. */
+typedef enum latch_sql_refusal {
+    LATCH_SQL_REFUSED = 0,
+    LATCH_SQL_CLASHED,  /* another transaction came first: SQLSTATE 40001 or 40P01; MySQL's errors
+                           1205 and 1213 */
+    LATCH_SQL_BUSY,     /* SQLite's errors 5 and 6: the database or the table is locked */
+    LATCH_SQL_NO_TABLE, /* SQLSTATE 42P01 or 42S02; MySQL's error 1146; SQLite's "no such table: "
+                         */
+} latch_sql_refusal;
+
+/* What a statement that returns no rows has changed. Zeroed before it is run. */
+typedef struct latch_sql_change {
+    int64_t affected; /* the number of rows that the client tells: rowCount(), executeStatement() */
+    int64_t insert_id;         /* in MySQL and MariaDB: lastInsertId(); 0 for "no such id" */
+    latch_sql_refusal refusal; /* of a statement that ended with LATCH_ERROR_STORE */
+} latch_sql_change;
+
 /*
  * Runs statements in a database session that the caller has opened, for stores that hold locks in
- * it. run() may block, for a second and a round trip while the server works.
+ * it. Both run() and execute() may block, for a second and a round trip while the server works. The
+ * statements have all their values in them, and no placeholders; outside of quotes they have no "?"
+ * and no ":", which PDO would take for one.
  */
 typedef struct latch_sql_runner {
     void *context;
@@ -209,6 +228,10 @@ typedef struct latch_sql_runner {
     /* Is a transaction open, which an error would abort? */
     bool (*is_in_transaction)(void *context);
     void (*close)(void *context); /* called when the store is closed */
+    /* Runs one statement that returns no rows, such as INSERT, DELETE or CREATE TABLE, with the
+     * same results as run(). For the store "table" alone; others leave it NULL. */
+    latch_status (*execute)(void *context, const char *statement, latch_sql_change *change,
+                            latch_error *error);
 } latch_sql_runner;
 
 /* Call of a Lua script: EVALSHA digest key_count arguments..., or EVAL with its text. */

@@ -54,11 +54,30 @@ static void all_templates_are_prepared_at_the_second_use_of_the_first(void **sta
     assert_string_equal(sql_run(&text), LONGEST);
 }
 
+static void the_insert_id_of_a_statement_is_its_own(void **state)
+{
+    sql_step create = sql_step_of(sql_server.create_table);
+    sql_step insert = sql_step_of("INSERT INTO steps VALUES ('a')");
+    sql_step update = sql_step_of("UPDATE steps SET name = IF(LAST_INSERT_ID(7) > 0, 'b', 'c')");
+
+    (void) state;
+    sql_run(&create);
+    sql_run(&insert);
+    assert_int_equal(insert.insert_id, 0);
+    sql_run(&update);
+    assert_int_equal(update.insert_id, 7);
+    sql_run(&insert);
+    assert_int_equal(insert.insert_id, 0);
+    sql_run(&update); /* of two rows one was as it is now */
+    assert_true(update.affected == 1 && update.insert_id == 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         SQL_TESTS,
         SQL_TEST(all_templates_are_prepared_at_the_second_use_of_the_first),
+        SQL_TEST(the_insert_id_of_a_statement_is_its_own),
     };
 
     sql_server = (sql_statements_server){

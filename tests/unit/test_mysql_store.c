@@ -149,8 +149,10 @@ static void close_nothing(void *connection)
 static void a_wait_of_a_given_connection_that_answers_null_is_refused(void **state)
 {
     unit_mysql_peer peer = unit_mysql_peer_open();
-    const latch_sql_runner runner = {peer.connection, run_interrupted,
-                                     mysql_client_is_in_transaction, close_nothing};
+    const latch_sql_runner runner = {.context = peer.connection,
+                                     .run = run_interrupted,
+                                     .is_in_transaction = mysql_client_is_in_transaction,
+                                     .close = close_nothing};
     latch_store_options options = {.runner = &runner};
     latch_store *store = latch_store_open(unit.engine, "mysql", &options, &unit.error);
     latch_lease *lease;

@@ -68,10 +68,33 @@ static void what_could_not_be_prepared_is_not_taken_for_prepared(void **state)
     name.values[0] = "parameter";
     sql_enqueue(&name);
     sql_await(&name);
-    assert_int_equal(name.outcome, SQL_REFUSED);
+    assert_int_equal(name.outcome, SQL_NO_TABLE);
     assert_string_equal(sql_run(&create), "");
     assert_string_equal(sql_run(&name), "text");
     assert_string_equal(sql_run(&name), ""); /* no row */
+}
+
+/* Under this isolation a row that another transaction has changed since the first look is not to be
+ * changed. */
+static void a_clash_of_transactions_is_told(void **state)
+{
+    sql_step begin = sql_step_of("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1");
+    sql_step look = sql_step_of("SELECT number FROM shared");
+    sql_step change = sql_step_of("UPDATE shared SET number = 3");
+    sql_step end = sql_step_of("ROLLBACK");
+
+    (void) state;
+    unit_postgresql_run("CREATE TABLE shared (number integer)");
+    unit_postgresql_run("INSERT INTO shared VALUES (1)");
+    unit_postgresql_run("GRANT ALL ON shared TO latch");
+    sql_run(&begin);
+    sql_run(&look);
+    unit_postgresql_run("UPDATE shared SET number = 2");
+    sql_enqueue(&change);
+    sql_await(&change);
+    assert_int_equal(change.outcome, SQL_CLASHED);
+    sql_run(&end);
+    unit_postgresql_run("DROP TABLE shared");
 }
 
 int main(void)
@@ -80,6 +103,7 @@ int main(void)
         SQL_TESTS,
         SQL_TEST(a_template_is_prepared_at_its_first_use),
         SQL_TEST(what_could_not_be_prepared_is_not_taken_for_prepared),
+        SQL_TEST(a_clash_of_transactions_is_told),
     };
 
     sql_server = (sql_statements_server){

@@ -35,6 +35,8 @@ static void step_settle(sql_statement *statement, sql_outcome outcome, const sql
     step->turn = ++settled;
     if (outcome == SQL_ANSWERED) {
         snprintf(step->value, sizeof(step->value), "%s", result->value);
+        step->affected = result->affected;
+        step->insert_id = result->insert_id;
     }
     step->text = remedy != ENDS ? step->remedy_text : step->text;
     step->remedy = ENDS;
@@ -179,6 +181,36 @@ void a_statement_without_rows_is_answered(void **state)
     assert_string_equal(sql_run(&none), "");
     assert_string_equal(sql_run(&null), "");
     assert_string_equal(sql_run(&two), "a");
+}
+
+void rows_that_were_changed_are_counted(void **state)
+{
+    sql_step create = sql_step_of(sql_server.create_table);
+    sql_step insert = sql_step_of("INSERT INTO steps VALUES ('a'), ('b')");
+    sql_step update = sql_step_of("UPDATE steps SET name = 'c' WHERE name = 'a'");
+    sql_step delete = sql_step_of("DELETE FROM steps");
+
+    (void) state;
+    sql_run(&create);
+    sql_run(&insert);
+    assert_int_equal(insert.affected, 2);
+    sql_run(&update);
+    assert_int_equal(update.affected, 1);
+    sql_run(&update);
+    assert_int_equal(update.affected, 0);
+    sql_run(&delete);
+    assert_int_equal(delete.affected, 2);
+}
+
+void a_missing_table_is_told(void **state)
+{
+    sql_step insert = sql_step_of("INSERT INTO steps VALUES ('a')");
+
+    (void) state;
+    sql_enqueue(&insert);
+    sql_await(&insert);
+    assert_int_equal(insert.outcome, SQL_NO_TABLE);
+    assert_non_null(strstr(sql_under_test->trouble, "steps"));
 }
 
 void a_refused_statement_leaves_the_session(void **state)

@@ -21,6 +21,7 @@ typedef struct sql_step {
     sql_outcome outcome;     /* of the last time it was settled, */
     unsigned turn;           /* which was the so manieth time that a statement was, in this test */
     char value[SQL_VALUE_MAX];
+    int64_t affected, insert_id;
 } sql_step;
 
 /* The server of a test program, and its statements. */
@@ -53,6 +54,8 @@ void sql_await_sent(sql_step *step);
 
 void statements_are_carried_out_in_turn(void **state);
 void a_statement_without_rows_is_answered(void **state);
+void rows_that_were_changed_are_counted(void **state);
+void a_missing_table_is_told(void **state);
 void a_refused_statement_leaves_the_session(void **state);
 void a_wait_is_cancelled_for_the_next_statement(void **state);
 void what_is_no_wait_is_waited_for(void **state);
@@ -67,6 +70,7 @@ void a_compensation_cannot_be_dequeued(void **state);
     cmocka_unit_test_setup_teardown(test, sql_statements_setup, sql_statements_teardown)
 #define SQL_TESTS                                                                                  \
     SQL_TEST(statements_are_carried_out_in_turn), SQL_TEST(a_statement_without_rows_is_answered),  \
+        SQL_TEST(rows_that_were_changed_are_counted), SQL_TEST(a_missing_table_is_told),           \
         SQL_TEST(a_refused_statement_leaves_the_session),                                          \
         SQL_TEST(a_wait_is_cancelled_for_the_next_statement),                                      \
         SQL_TEST(what_is_no_wait_is_waited_for),                                                   \

@@ -312,6 +312,9 @@ static latch_status advisory_conclude(latch_op *op, int64_t now_ns)
             return latch_advisory_fail_at(op, "nothing is known of a statement that was run by");
         case SQL_UNANSWERED:
         case SQL_REFUSED:
+        case SQL_CLASHED:
+        case SQL_BUSY:
+        case SQL_NO_TABLE:
             break;
     }
     return latch_advisory_fail_at(op, "a statement was refused by");

@@ -128,8 +128,8 @@ bool latch_mysql_prepare(mysql_connection *connection, const sql_templates *temp
 /* Error of the last statement; 0: none. */
 unsigned latch_mysql_errno(const mysql_connection *connection);
 const char *latch_mysql_error(const mysql_connection *connection);
-/* Reads the first value of the last statement's result; "": NULL, or there is none. */
-void latch_mysql_read_value(mysql_connection *connection, char value[SQL_VALUE_MAX]);
+/* Reads the result of the last statement. */
+void latch_mysql_read_result(mysql_connection *connection, sql_result *result);
 
 /* ---- Between these files */
 

@@ -74,6 +74,7 @@ enum {
     SERVER_SHUTDOWN = 1053,
     CONNECTION_KILLED = 1927,
     CLIENT_INTERACTION_TIMEOUT = 4031,
+    NO_SUCH_TABLE = 1146,
     UNKNOWN_STATEMENT = 1243, /* it was prepared in another session */
 };
 
@@ -89,6 +90,8 @@ static sql_outcome mysql_outcome_of(unsigned code)
         case LOCK_DEADLOCK:
         case USER_LOCK_DEADLOCK:
             return SQL_DEADLOCKED;
+        case NO_SUCH_TABLE:
+            return SQL_NO_TABLE;
         case UNKNOWN_STATEMENT:
             return SQL_MOVED;
         case SERVER_SHUTDOWN:
@@ -123,7 +126,7 @@ static sql_outcome receive_answer(sql_session *session, sql_result *result)
     if (latch_mysql_errno(connection) != 0) {
         return outcome_of_error(mysql);
     }
-    latch_mysql_read_value(connection, result->value);
+    latch_mysql_read_result(connection, result);
     return SQL_ANSWERED;
 }
 

@@ -168,16 +168,18 @@ static void read_prepared_value(mysql_prepared *asked, char value[SQL_VALUE_MAX]
     }
 }
 
-void latch_mysql_read_value(mysql_connection *connection, char value[SQL_VALUE_MAX])
+void latch_mysql_read_result(mysql_connection *connection, sql_result *result)
 {
     MYSQL_ROW row;
 
-    value[0] = '\0';
+    result->value[0] = '\0';
+    result->affected = (int64_t) mysql_affected_rows(connection->handle);
+    result->insert_id = (int64_t) mysql_insert_id(connection->handle);
     if (connection->asked != NULL) {
-        read_prepared_value(connection->asked, value);
+        read_prepared_value(connection->asked, result->value);
     } else if (connection->result != NULL) {
         row = mysql_fetch_row(connection->result);
-        snprintf(value, SQL_VALUE_MAX, "%s", row != NULL && row[0] != NULL ? row[0] : "");
+        snprintf(result->value, SQL_VALUE_MAX, "%s", row != NULL && row[0] != NULL ? row[0] : "");
     }
 }
 

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TEXT_MAX (3 * SQL_TEXT_MAX)
@@ -44,7 +45,7 @@ static void record_sent(postgresql_session *session, int sent)
 {
     session->is_busy = session->is_just_sent = true;
     session->outcome = SQL_LOST;
-    session->result.value[0] = '\0';
+    session->result = (sql_result){.value = ""};
     if (sent == 0) {
         postgresql_record_trouble(session, PQerrorMessage(session->connection));
         session->is_busy = session->is_just_sent = false;
@@ -142,6 +143,8 @@ static sql_outcome postgresql_outcome_of(const PGresult *result)
         {"26000", SQL_MOVED},      /* invalid_sql_statement_name */
         {"42P05", SQL_MOVED},      /* duplicate_prepared_statement */
         {"22012", SQL_MOVED},      /* division_by_zero: see prepare_and_send() */
+        {"40001", SQL_CLASHED},    /* serialization_failure */
+        {"42P01", SQL_NO_TABLE},   /* undefined_table */
     };
     const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
@@ -173,8 +176,13 @@ static void record_value(postgresql_session *session, const PGresult *result)
     }
 }
 
+static void record_affected(postgresql_session *session, PGresult *result)
+{
+    session->result.affected = strtoll(PQcmdTuples(result), NULL, 10);
+}
+
 /* Result of a text, which may have several; the last one counts, and an error is the last. */
-static void record_result(postgresql_session *session, const PGresult *result)
+static void record_result(postgresql_session *session, PGresult *result)
 {
     ExecStatusType status = PQresultStatus(result);
 
@@ -183,6 +191,7 @@ static void record_result(postgresql_session *session, const PGresult *result)
         session->outcome = SQL_ANSWERED;
     } else if (status == PGRES_COMMAND_OK) {
         session->result.value[0] = '\0';
+        record_affected(session, result);
         session->outcome = SQL_ANSWERED;
         session->prepared |= session->preparing;
     } else {
@@ -225,6 +234,8 @@ sql_outcome latch_postgresql_receive(sql_session *base, sql_result *result)
         }
     }
     memcpy(result->value, session->result.value, strlen(session->result.value) + 1);
+    result->affected = session->result.affected;
+    result->insert_id = 0;
     return session->outcome;
 }
 

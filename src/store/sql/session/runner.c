@@ -57,6 +57,43 @@ static sql_outcome runner_outcome_of(latch_status status)
     }
 }
 
+static sql_outcome outcome_of_refusal(latch_sql_refusal refusal)
+{
+    switch (refusal) {
+        case LATCH_SQL_CLASHED:
+            return SQL_CLASHED;
+        case LATCH_SQL_BUSY:
+            return SQL_BUSY;
+        case LATCH_SQL_NO_TABLE:
+            return SQL_NO_TABLE;
+        case LATCH_SQL_REFUSED:
+            break;
+    }
+    return SQL_REFUSED;
+}
+
+/* Runs a statement that returns no rows. */
+static latch_status runner_execute(runner_session *runner, const char *text, latch_error *error)
+{
+    latch_sql_change change = {.refusal = LATCH_SQL_REFUSED};
+    latch_status status = runner->runner.execute(runner->runner.context, text, &change, error);
+
+    runner->result.affected = change.affected;
+    runner->result.insert_id = change.insert_id;
+    runner->outcome = status == LATCH_ERROR_STORE ? outcome_of_refusal(change.refusal)
+                                                  : runner_outcome_of(status);
+    return status;
+}
+
+static latch_status runner_query(runner_session *runner, const char *text, latch_error *error)
+{
+    latch_status status = runner->runner.run(runner->runner.context, text, runner->result.value,
+                                             sizeof(runner->result.value), error);
+
+    runner->outcome = runner_outcome_of(status);
+    return status;
+}
+
 static bool runner_send(sql_session *session, const sql_statement *statement)
 {
     runner_session *runner = runner_of(session);
@@ -65,14 +102,14 @@ static bool runner_send(sql_session *session, const sql_statement *statement)
     latch_status status;
 
     statement->class->write(statement, text);
-    status = runner->runner.run(runner->runner.context, text, runner->result.value,
-                                sizeof(runner->result.value), &error);
+    runner->result = (sql_result){.value = ""};
+    status = statement->returns_nothing ? runner_execute(runner, text, &error)
+                                        : runner_query(runner, text, &error);
     if (status == LATCH_ERROR_MEMORY) {
+        runner->outcome = SQL_UNANSWERED;
         return false;
     }
-    runner->outcome = runner_outcome_of(status);
-    if (runner->outcome == SQL_REFUSED || runner->outcome == SQL_LOST
-        || runner->outcome == SQL_UNKNOWN) {
+    if (latch_failed(status) || status == LATCH_INTERRUPTED) {
         snprintf(session->trouble, sizeof(session->trouble), "%.*s",
                  (int) sizeof(session->trouble) - 1, error.message);
     }

@@ -275,7 +275,7 @@ static latch_status session_await(sql_session *session, latch_op *op, int64_t no
         op->wake_ns = session->cancel_ns < op->wake_ns ? session->cancel_ns : op->wake_ns;
     }
     session->driver->want(session, op);
-    return LATCH_WANT_IO;
+    return op->fd >= 0 ? LATCH_WANT_IO : LATCH_WANT_TIMER;
 }
 
 /* Takes the next step; LATCH_DONE: nothing is left to do. */

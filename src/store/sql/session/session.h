@@ -15,7 +15,7 @@
 #include "src/engine/op.h"
 #include "src/engine/store.h"
 
-#define SQL_TEXT_MAX 1280     /* bytes of a statement, with its NUL */
+#define SQL_TEXT_MAX 6144     /* bytes of a statement, with its NUL */
 #define SQL_VALUE_MAX 1024    /* bytes of a value that are kept, with a NUL */
 #define SQL_PARAMETER_MAX 3   /* parameters of a statement */
 #define SQL_PARAMETER_SIZE 65 /* bytes of a parameter, with its NUL */
@@ -29,6 +29,9 @@ typedef enum {
     SQL_DEADLOCKED, /* the wait would never have ended */
     SQL_NO_MEMORY,  /* for what was answered */
     SQL_REFUSED,    /* the session goes on; session->trouble says why */
+    SQL_CLASHED,    /* refused, but not when it is sent again: another transaction came first */
+    SQL_BUSY,       /* refused, but not when it is sent again later: the database is in use */
+    SQL_NO_TABLE,   /* refused: there is no table of that name */
     SQL_LOST,       /* the session, with its state in the server; session->trouble says why */
     SQL_MOVED,      /* lost too: another session of the server has answered */
     SQL_UNKNOWN,    /* the session goes on, but the effect of the statement is unknown */
@@ -37,6 +40,9 @@ typedef enum {
 /* Answer to a statement. */
 typedef struct sql_result {
     char value[SQL_VALUE_MAX]; /* the first one of the first row; "": NULL, or no row */
+    /* Of a statement that returns no rows: */
+    int64_t affected;  /* number of rows; MySQL: of those that have another content than before */
+    int64_t insert_id; /* MySQL's LAST_INSERT_ID(number), if the statement has called that; 0 */
 } sql_result;
 
 typedef struct sql_session sql_session;
@@ -88,6 +94,7 @@ struct sql_statement {
     latch_link link; /* in one of the session's lists */
     const sql_statement_class *class;
     const sql_template *template; /* one of the session's; NULL: it is not worth it */
+    bool returns_nothing;         /* no rows: runners and SQLite carry it out in another way */
     bool is_wait;                 /* in the server; is cancelled when another statement comes */
     bool is_unbounded;            /* has no command time-out, unless it is cancelled */
     bool is_compensation; /* undoes an effect: it cannot be dequeued, and a session that cannot send
@@ -114,7 +121,8 @@ typedef struct sql_driver {
     bool (*send)(sql_session *session, const sql_statement *statement);
     /* Reads the reply; `result` if that is SQL_ANSWERED. */
     sql_outcome (*receive)(sql_session *session, sql_result *result);
-    /* Sets op->fd and op->events, to poll for a reply. */
+    /* Sets op->fd and op->events, to poll for a reply; an op->fd of -1: there is nothing to be
+     * polled. Either way it may set op->wake_ns to an earlier time. */
     void (*want)(const sql_session *session, latch_op *op);
     /* Is an idle session alive? False: it is known to have ended. Checks the socket only. */
     bool (*is_alive)(sql_session *session);
