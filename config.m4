@@ -320,6 +320,16 @@ if test "$PHP_LATCH" != no; then
       src/store/sql/session/liveness.c
       src/store/sql/session/runner.c
       src/store/sql/session/session.c
+      src/store/sql/table/conclusion.c
+      src/store/sql/table/mysql.c
+      src/store/sql/table/name.c
+      src/store/sql/table/options.c
+      src/store/sql/table/postgresql.c
+      src/store/sql/table/request.c
+      src/store/sql/table/sqlite.c
+      src/store/sql/table/statement.c
+      src/store/sql/table/store.c
+      src/store/sql/table/token.c
     ]) $latch_backend_sources,
     [$ext_shared],,
     [$LATCH_CFLAGS $latch_backend_flags -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
@@ -353,6 +363,7 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/mysql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/postgresql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/session])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/table])
   PHP_ADD_INCLUDE([$ext_srcdir])
   PHP_ADD_MAKEFILE_FRAGMENT
   PHP_ADD_LIBRARY([pthread],, [LATCH_SHARED_LIBADD])

@@ -86,6 +86,9 @@ static latch_status want_poll(latch_op *op, int64_t now_ns)
     }
     op->waiting = true;
     op->wake_ns = latch_add_ns(now_ns, latch_jittered_ns(op->lease->store->engine, op->poll_ns));
+    if (op->expiry_ns != 0 && op->expiry_ns < op->wake_ns) {
+        op->wake_ns = op->expiry_ns > now_ns ? op->expiry_ns : now_ns;
+    }
     return LATCH_WANT_TIMER;
 }
 
@@ -139,6 +142,7 @@ static latch_status attempt(latch_op *op, int64_t now_ns)
 {
     op->sent_ns = now_ns;
     op->wake_ns = LATCH_NEVER;
+    op->expiry_ns = 0;
     if (op->lease->observed) {
         op->lease->store->engine->observer->before(op, now_ns);
     }

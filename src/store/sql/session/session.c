@@ -166,7 +166,8 @@ static latch_status await_cancel(sql_session *session, latch_op *op, int64_t now
         session->cancel = SQL_CANCEL_DELIVERED;
         session->cancel_ns = now_ns + REPEAT_NS;
         if (session->answer_ns == LATCH_NEVER) {
-            session->answer_ns = now_ns + session->command_timeout_ns;
+            session->timeout_ns = session->command_timeout_ns;
+            session->answer_ns = now_ns + session->timeout_ns;
         }
     }
     return LATCH_DONE;
@@ -246,8 +247,9 @@ static latch_status session_send(sql_session *session, latch_op *op, int64_t now
         return latch_fail_memory(op->error);
     }
     session->is_sent = true;
-    session->answer_ns = statement->is_unbounded ? LATCH_NEVER
-                                                 : now_ns + session->command_timeout_ns;
+    session->timeout_ns = statement->timeout_ns > 0 ? statement->timeout_ns
+                                                    : session->command_timeout_ns;
+    session->answer_ns = statement->is_unbounded ? LATCH_NEVER : now_ns + session->timeout_ns;
     return LATCH_DONE;
 }
 
@@ -258,7 +260,7 @@ static latch_status session_await(sql_session *session, latch_op *op, int64_t no
 
     if (now_ns >= session->answer_ns) {
         snprintf(session->trouble, sizeof(session->trouble), "it did not answer within %g s",
-                 (double) session->command_timeout_ns / (double) LATCH_NS_PER_S);
+                 (double) session->timeout_ns / (double) LATCH_NS_PER_S);
         latch_sql_session_lose(session, SQL_LOST, session->trouble);
         return LATCH_DONE;
     }

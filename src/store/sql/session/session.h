@@ -96,6 +96,7 @@ struct sql_statement {
     const sql_template *template; /* one of the session's; NULL: it is not worth it */
     bool returns_nothing;         /* no rows: runners and SQLite carry it out in another way */
     bool is_wait;                 /* in the server; is cancelled when another statement comes */
+    int64_t timeout_ns;           /* in which it is answered; 0: the session's command time-out */
     bool is_unbounded;            /* has no command time-out, unless it is cancelled */
     bool is_compensation; /* undoes an effect: it cannot be dequeued, and a session that cannot send
                              it is lost */
@@ -181,6 +182,7 @@ struct sql_session {
     latch_link queue;       /* of sql_statement: in turn */
     latch_link postponed;   /* of sql_statement: they go before what comes next */
     bool is_sent;           /* the first one in the queue */
+    int64_t timeout_ns;     /* of its answer */
     int64_t answer_ns;      /* when it must be answered; LATCH_NEVER: unbounded */
     sql_cancel cancel;
     int64_t cancel_ns;           /* when that must have come one step further */
