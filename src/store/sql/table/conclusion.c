@@ -100,13 +100,23 @@ static latch_status apply_timed_acquire(latch_op *op, int64_t now_ns)
                                      : refuse(op, rows > 0, strtoll(left, NULL, 10), now_ns);
 }
 
+/* "1 30000": so many rows are this holder's, for so long. */
 static latch_status apply_probe(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
-    unsigned long rows = strtoul(hold->value, NULL, 10);
+    latch_lease *lease = op->lease;
+    char *left;
+    unsigned long rows = strtoul(hold->value, &left, 10);
 
+    if (rows >= hold->names.count && op->request.kind != LATCH_PROBE) {
+        return grant(op, now_ns);
+    }
     if (rows >= hold->names.count) {
-        return op->request.kind == LATCH_PROBE ? LATCH_DONE : grant(op, now_ns);
+        if (lease->mode == LATCH_FREE) { /* another process has acquired by this token */
+            lease->mode = LATCH_EXCLUSIVE;
+            lease->deadline_ns = latch_add_ns(op->sent_ns, latch_ms_to_ns(strtoll(left, NULL, 10)));
+        }
+        return LATCH_DONE;
     }
     return hold->is_acquiring ? refuse(op, rows > 0, 0, now_ns) : LATCH_CONFLICT;
 }
@@ -125,13 +135,13 @@ static latch_status apply_release(latch_op *op)
     return LATCH_DONE;
 }
 
-static table_action to_acquire(const latch_op *op)
+table_action latch_table_to_acquire(const latch_op *op)
 {
-    const table_hold *hold = op->state;
+    const table_store *store = latch_table_store_of(op->lease);
+    bool has_timed = store->dialect->formats[TABLE_ACQUIRE_TIMED] != NULL;
 
-    return op->request.wait && hold->store->dialect->formats[TABLE_ACQUIRE_TIMED] != NULL
-               ? TABLE_ACQUIRE_TIMED
-               : TABLE_ACQUIRE;
+    return op->request.wait && has_timed && store->options->dsn != NULL ? TABLE_ACQUIRE_TIMED
+                                                                        : TABLE_ACQUIRE;
 }
 
 static latch_status apply_answer(latch_op *op, int64_t now_ns)
@@ -155,7 +165,7 @@ static latch_status apply_answer(latch_op *op, int64_t now_ns)
         case TABLE_PROBE:
             return apply_probe(op, now_ns);
         case TABLE_CREATE_IF_MISSING:
-            return go_on_with(hold, to_acquire(op));
+            return go_on_with(hold, latch_table_to_acquire(op));
         case TABLE_CREATE:
         case TABLE_PRUNE:   /* is no hold's, */
         case TABLE_ACTIONS: /* and that is none */
@@ -197,7 +207,7 @@ static latch_status handle_failed_creation(latch_op *op)
     table_store *store = hold->store;
 
     snprintf(store->create_trouble, sizeof(store->create_trouble), "%s", store->session->trouble);
-    return go_on_with(hold, to_acquire(op));
+    return go_on_with(hold, latch_table_to_acquire(op));
 }
 
 /* The server has given the statement up for another's: it is sent again, unless it has taken a

@@ -46,7 +46,7 @@ const table_dialect latch_table_mysql = {
     .missing_library = "libmariadb",
 #endif
     .now = {NOW, "FLOOR(" NOW ")"},
-    .expiry = {"CEIL(" NOW " + $s)", "FLOOR(" NOW ") + $s"},
+    .expiry = {"LEAST(CEIL(" NOW " + $s), 4294967295)", "FLOOR(" NOW ") + $s"},
     .formats =
         {
             [TABLE_ACQUIRE] = "INSERT INTO $t ($i, $k, $e) VALUES $r ON DUPLICATE KEY UPDATE"
@@ -57,7 +57,8 @@ const table_dialect latch_table_mysql = {
             [TABLE_EXTEND] =
                 "UPDATE $t SET $e = GREATEST($e, $x) WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_RELEASE] = "DELETE FROM $t WHERE $i IN ($l) AND $k = $o",
-            [TABLE_PROBE] = "SELECT COUNT(*) FROM $t WHERE $i IN ($l) AND $k = $o AND $e > $n",
+            [TABLE_PROBE] = "SELECT CONCAT(COUNT(*), ' ', COALESCE(FLOOR(1000 * (MIN($e) - " NOW
+                            ")), 0)) FROM $t WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_PRUNE] = "DELETE FROM $t WHERE $e <= $n LIMIT 100",
         },
     .create =

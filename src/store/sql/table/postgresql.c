@@ -44,7 +44,7 @@ const table_dialect latch_table_postgresql = {
     .missing_library = "libpq",
 #endif
     .now = {NOW, "floor(" NOW ")"},
-    .expiry = {"ceil(" NOW " + $s)", "floor(" NOW ") + $s"},
+    .expiry = {"least(ceil(" NOW " + $s), 2147483647)", "floor(" NOW ") + $s"},
     .formats =
         {
             [TABLE_ACQUIRE] = ACQUIRE,
@@ -56,7 +56,8 @@ const table_dialect latch_table_postgresql = {
             [TABLE_EXTEND] =
                 "UPDATE $t SET $e = greatest($e, $x) WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_RELEASE] = "DELETE FROM $t WHERE $i IN ($l) AND $k = $o",
-            [TABLE_PROBE] = "SELECT count(*) FROM $t WHERE $i IN ($l) AND $k = $o AND $e > $n",
+            [TABLE_PROBE] = "SELECT concat(count(*), ' ', floor(1000 * (min($e) - " NOW
+                            "))) FROM $t WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_PRUNE] = "DELETE FROM $t WHERE ctid = ANY(ARRAY(SELECT ctid FROM $t"
                             " WHERE $e <= $n LIMIT 100 FOR UPDATE SKIP LOCKED))",
         },

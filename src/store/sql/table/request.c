@@ -7,8 +7,6 @@
 #define GRACE_NS (250 * LATCH_NS_PER_MS)
 /* The longest TTL, where the column has no limit: 100 years. */
 #define TTL_MAX_MS (INT64_C(100) * 365 * 24 * 3600 * 1000)
-/* Time by which the server's clock may be ahead of this one, for the limit of a column. */
-#define CLOCK_DIFFERENCE_S (24 * 3600)
 
 /* ---- The next step -------------------------------------------------------------------------- */
 
@@ -113,12 +111,13 @@ static latch_status check_request(latch_op *op)
     return LATCH_DONE;
 }
 
-/* Shortens a TTL for which the column has no number. */
+/* Shortens a TTL for which the column has no number, as the statement does by the server's clock.
+ */
 static latch_status limit_ttl(latch_op *op, const table_store *store)
 {
     int64_t last_s = store->dialect->last_expiry[store->options->table.layout];
     int64_t wall_s = latch_engine_wall_ns(store->store.engine) / LATCH_NS_PER_S;
-    int64_t longest_ms = last_s == 0 ? TTL_MAX_MS : (last_s - CLOCK_DIFFERENCE_S - wall_s) * 1000;
+    int64_t longest_ms = last_s == 0 ? TTL_MAX_MS : (last_s - wall_s) * 1000;
 
     if (longest_ms <= 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
@@ -128,13 +127,11 @@ static latch_status limit_ttl(latch_op *op, const table_store *store)
     return LATCH_DONE;
 }
 
-static table_action action_of(const latch_op *op, const table_store *store)
+static table_action action_of(const latch_op *op)
 {
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
-            return op->request.wait && store->dialect->formats[TABLE_ACQUIRE_TIMED] != NULL
-                       ? TABLE_ACQUIRE_TIMED
-                       : TABLE_ACQUIRE;
+            return latch_table_to_acquire(op);
         case LATCH_REFRESH:
             return op->request.extend ? TABLE_EXTEND : TABLE_REFRESH;
         case LATCH_RELEASE:
@@ -153,7 +150,7 @@ static void begin_request(latch_op *op, table_hold *hold)
     hold->give_up_ns = LATCH_NEVER;
     hold->has_created = false;
     hold->statement.timeout_ns = latch_ms_to_ns(op->request.response_timeout_ms);
-    latch_table_hold_set_action(hold, action_of(op, hold->store));
+    latch_table_hold_set_action(hold, action_of(op));
     op->flags = 0;
     op->state = hold;
 }

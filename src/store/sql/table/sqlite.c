@@ -53,7 +53,8 @@ const table_dialect latch_table_sqlite = {
             [TABLE_EXTEND] =
                 "UPDATE $t SET $e = max($e, $x) WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_RELEASE] = "DELETE FROM $t WHERE $i IN ($l) AND $k = $o",
-            [TABLE_PROBE] = "SELECT count(*) FROM $t WHERE $i IN ($l) AND $k = $o AND $e > $n",
+            [TABLE_PROBE] = "SELECT count(*) || ' ' || coalesce(CAST(1000 * (min($e) - " NOW
+                            ") AS INTEGER), 0) FROM $t WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_PRUNE] = "DELETE FROM $t WHERE $i IN (SELECT $i FROM $t WHERE $e <= $n"
                             " LIMIT 100) AND $e <= $n",
         },

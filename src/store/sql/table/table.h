@@ -37,7 +37,7 @@ typedef enum {
     TABLE_REFRESH,
     TABLE_EXTEND, /* a refresh that never shortens */
     TABLE_RELEASE,
-    TABLE_PROBE, /* in how many rows is the lock this holder's? */
+    TABLE_PROBE, /* returns in how many rows the lock is this holder's, and for how long */
     TABLE_PRUNE, /* removes some rows that have expired */
     TABLE_CREATE,
     TABLE_CREATE_IF_MISSING,
@@ -193,6 +193,9 @@ bool latch_table_may_have_rows(const table_hold *hold);
 
 /* ---- Conclusions (conclusion.c) */
 
+/* The statement by which a request acquires: with a wait in sight, one that tells when to ask
+ * again. Not by a runner, which does not say of a statement with a result why it was refused. */
+table_action latch_table_to_acquire(const latch_op *op);
 /* What the answer means; LATCH_AGAIN: the hold's next statement is to be sent. */
 latch_status latch_table_conclude(latch_op *op, int64_t now_ns);
 
