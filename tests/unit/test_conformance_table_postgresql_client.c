@@ -6,7 +6,7 @@
 static latch_store *open_store(conformance_variant variant)
 {
     (void) variant;
-    return table_open_client(NULL);
+    return table_open_client();
 }
 
 int main(void)

@@ -44,7 +44,9 @@ latch_status postgresql_client_execute(void *connection, const char *statement,
     if (PQresultStatus(result) == PGRES_COMMAND_OK) {
         change->affected = strtoll(PQcmdTuples(result), NULL, 10);
     } else {
-        status = PQstatus(connection) != CONNECTION_OK ? LATCH_ERROR_LOST : LATCH_ERROR_STORE;
+        status = PQstatus(connection) != CONNECTION_OK        ? LATCH_ERROR_LOST
+                 : code != NULL && strcmp(code, "55P03") == 0 ? LATCH_CONFLICT
+                                                              : LATCH_ERROR_STORE;
         change->refusal = code == NULL                 ? LATCH_SQL_REFUSED
                           : strcmp(code, "40001") == 0 ? LATCH_SQL_CLASHED
                           : strcmp(code, "42P01") == 0 ? LATCH_SQL_NO_TABLE

@@ -29,15 +29,19 @@ latch_store *table_open_dsn(const latch_table_options *table, const char *format
     return latch_store_open(unit.engine, "table", &options, &unit.error);
 }
 
-latch_store *table_open_client(const latch_table_options *given)
+static latch_store *open_by_runner(const latch_sql_runner *runner)
 {
-    latch_table_options table = given != NULL ? *given : (latch_table_options){.driver = NULL};
-    const latch_sql_runner runner = table_server_under_test.runner();
-    const latch_store_options options = {.runner = &runner, .table = &table};
-    latch_store *store;
+    latch_table_options table = {.driver = table_server_under_test.driver};
+    const latch_store_options options = {.runner = runner, .table = &table};
 
-    table.driver = table_server_under_test.driver;
-    store = latch_store_open(unit.engine, "table", &options, &unit.error);
+    return latch_store_open(unit.engine, "table", &options, &unit.error);
+}
+
+latch_store *table_open_client(void)
+{
+    const latch_sql_runner runner = table_server_under_test.runner();
+    latch_store *store = open_by_runner(&runner);
+
     if (store == NULL) {
         runner.close(runner.context);
     }
@@ -47,4 +51,98 @@ latch_store *table_open_client(const latch_table_options *given)
 void table_expect_nothing_left(void)
 {
     table_server_under_test.await_sessions(0);
+}
+
+/* ---- Stores and rows of a test -------------------------------------------------------------- */
+
+static latch_store *stores[8];
+static size_t store_count;
+
+static latch_store *keep_store(latch_store *store)
+{
+    if (store == NULL) {
+        fail_msg("%s", unit.error.message);
+    }
+    UNIT_CHECK(store_count < sizeof(stores) / sizeof(*stores));
+    stores[store_count++] = store;
+    return store;
+}
+
+latch_store *table_store_with(latch_table_options table)
+{
+    return keep_store(table_open_dsn(&table, "%s", ""));
+}
+
+latch_store *table_client_store(void)
+{
+    return keep_store(table_open_client());
+}
+
+latch_store *table_runner_store(const latch_sql_runner *runner)
+{
+    return keep_store(open_by_runner(runner));
+}
+
+int table_tests_setup(void **state)
+{
+    store_count = 0;
+    if (table_reset(state) != 0 || unit_setup(state) != 0) {
+        return -1;
+    }
+    unit.real_clock = true;
+    unit.store = table_store_with((latch_table_options){.prune_probability = 0});
+    return 0;
+}
+
+int table_tests_teardown(void **state)
+{
+    while (unit.lease_count > 0) {
+        latch_lease_drop(&unit.leases[--unit.lease_count]);
+    }
+    while (store_count > 0) {
+        latch_store_close(stores[--store_count]);
+    }
+    unit.store = NULL;
+    table_server_under_test.await_sessions(0);
+    return unit_teardown(state);
+}
+
+latch_lease *table_lease_in(latch_store *store, const char *resource)
+{
+    latch_lease *lease = unit_lease("");
+
+    latch_lease_init(lease, store, resource, strlen(resource));
+    return lease;
+}
+
+latch_status table_try(latch_lease *lease, latch_op_kind kind, int64_t ttl_ms)
+{
+    latch_request request = unit_request(kind);
+
+    request.ttl_ms = ttl_ms;
+    return unit_run_request(lease, request);
+}
+
+const char *table_hash(const char *resource)
+{
+    static char name[2 * LATCH_DIGEST_MAX + 1];
+    const struct iovec part = {(void *) resource, strlen(resource)};
+    uint8_t digest[LATCH_DIGEST_MAX];
+
+    unit_digest(NULL, LATCH_SHA256, &part, 1, digest);
+    for (size_t at = 0; at < LATCH_DIGEST_MAX; at++) {
+        snprintf(name + 2 * at, 3, "%02x", digest[at]);
+    }
+    return name;
+}
+
+long long table_count(const char *condition)
+{
+    return table_server_under_test.number("SELECT count(*) FROM lock_keys WHERE %s", condition);
+}
+
+void table_insert(const char *name, const char *token, double seconds)
+{
+    table_server_under_test.run("INSERT INTO lock_keys VALUES ('%s', '%s', %s + %f)", name, token,
+                                table_server_under_test.now, seconds);
 }

@@ -1,0 +1,599 @@
+/* Tests of locks in tables that hold for each server: see table_stores.h. */
+#include "keeping.h"
+#include "sql_client.h"
+#include "table_stores.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#define SERVER table_server_under_test
+
+static latch_op op;
+
+static latch_table_options with_names(latch_table_names names)
+{
+    return (latch_table_options){.names = names};
+}
+
+static void create_table(void)
+{
+    latch_lease *lease = table_lease_in(unit.store, "");
+    latch_request request = unit_request(LATCH_PROBE);
+
+    request.create = true;
+    UNIT_CHECK(unit_run_request(lease, request) == LATCH_DONE);
+}
+
+/* ---- Rows ----------------------------------------------------------------------------------- */
+
+void a_row_has_the_name_the_token_and_an_expiry_that_is_not_early(void **state)
+{
+    latch_lease *lease = table_lease_in(unit.store, "r");
+    char condition[512];
+
+    (void) state;
+    for (int64_t ttl_ms = 700; ttl_ms < 2000; ttl_ms += 101) {
+        long long before = SERVER.number("SELECT floor(1000 * (%s))", SERVER.now), expiry;
+
+        UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, ttl_ms) == LATCH_DONE);
+        expiry = SERVER.number("SELECT floor(1000.0 * key_expiration) FROM lock_keys");
+        assert_true(expiry >= before + ttl_ms);
+        UNIT_CHECK(table_try(lease, LATCH_REFRESH, ttl_ms + 1000) == LATCH_DONE);
+        expiry = SERVER.number("SELECT floor(1000.0 * key_expiration) FROM lock_keys");
+        assert_true(expiry >= before + ttl_ms + 1000);
+    }
+    snprintf(condition, sizeof(condition), "key_id = '%s' AND key_token = '%s'", table_hash("r"),
+             lease->token);
+    assert_int_equal(table_count(condition), 1);
+    unit_release(lease);
+    assert_int_equal(table_count("1 = 1"), 0);
+}
+
+void a_row_that_has_expired_is_taken_over(void **state)
+{
+    latch_lease *lease = table_lease_in(unit.store, "r");
+
+    (void) state;
+    create_table();
+    table_insert(table_hash("r"), "peer", 60);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_CONFLICT);
+    SERVER.run("UPDATE lock_keys SET key_expiration = %s - 1", SERVER.now);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    assert_int_equal(table_count("key_token <> 'peer'"), 1);
+    assert_int_equal(table_count("1 = 1"), 1);
+}
+
+typedef struct counted_runner {
+    latch_sql_runner runner;
+    int count; /* of statements */
+} counted_runner;
+
+static counted_runner counted;
+
+static latch_status count_run(void *context, const char *statement, char *value, size_t size,
+                              latch_error *error)
+{
+    (void) context;
+    counted.count++;
+    return counted.runner.run(counted.runner.context, statement, value, size, error);
+}
+
+static latch_status count_execute(void *context, const char *statement, latch_sql_change *change,
+                                  latch_error *error)
+{
+    (void) context;
+    counted.count++;
+    return counted.runner.execute(counted.runner.context, statement, change, error);
+}
+
+static bool counted_transaction(void *context)
+{
+    (void) context;
+    return counted.runner.is_in_transaction(counted.runner.context);
+}
+
+static void close_counted(void *context)
+{
+    (void) context;
+    counted.runner.close(counted.runner.context);
+}
+
+void acquire_and_release_are_one_statement_each(void **state)
+{
+    const latch_sql_runner runner = {.context = &counted,
+                                     .run = count_run,
+                                     .execute = count_execute,
+                                     .is_in_transaction = counted_transaction,
+                                     .close = close_counted};
+    latch_store *store = table_runner_store(&runner);
+    latch_lease *lease = table_lease_in(store, "r"), *peer = table_lease_in(store, "r");
+
+    (void) state;
+    counted = (counted_runner){SERVER.runner(), 0};
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    unit_release(lease);
+    counted.count = 0;
+    for (int round = 1; round < 4; round++) {
+        UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+        UNIT_CHECK(table_try(peer, LATCH_ACQUIRE, MINUTE) == LATCH_CONFLICT);
+        UNIT_CHECK(table_try(lease, LATCH_RELEASE, 0) == LATCH_DONE);
+        assert_int_equal(counted.count, 3 * round);
+    }
+}
+
+/* ---- Lost replies --------------------------------------------------------------------------- */
+
+/* The statement arrives, and its reply does not. */
+static void lose_reply(latch_status status)
+{
+    char reply[4096];
+    struct pollfd socket = {.fd = op.fd, .events = POLLIN};
+
+    UNIT_CHECK(status == LATCH_WANT_IO);
+    UNIT_CHECK(poll(&socket, 1, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS) == 1);
+    UNIT_CHECK(recv(op.fd, reply, sizeof(reply), 0) > 0);
+    UNIT_CHECK(shutdown(op.fd, SHUT_RDWR) == 0);
+}
+
+static latch_status begin(latch_lease *lease, latch_op_kind kind, int64_t ttl_ms)
+{
+    latch_request request = unit_request(kind);
+
+    request.ttl_ms = ttl_ms;
+    return unit_begin(&op, lease, request);
+}
+
+void a_lost_reply_is_resolved_by_the_token(void **state)
+{
+    static const latch_op_kind kinds[] = {LATCH_ACQUIRE, LATCH_REFRESH, LATCH_PROBE, LATCH_RELEASE};
+    latch_lease *lease = table_lease_in(unit.store, "r"), *peer = table_lease_in(unit.store, "r");
+    const sql_session *session = ((table_store *) unit.store)->session;
+
+    (void) state;
+    UNIT_CHECK(table_try(peer, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    unit_release(peer);
+    for (size_t at = 0; at < sizeof(kinds) / sizeof(*kinds); at++) {
+        unsigned age = session->age;
+
+        lose_reply(begin(lease, kinds[at], MINUTE));
+        UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE);
+        assert_int_equal(session->age, age + 1);
+        UNIT_CHECK(unit_held(lease) == (kinds[at] != LATCH_RELEASE));
+        assert_int_equal(table_count("1 = 1"), kinds[at] != LATCH_RELEASE);
+    }
+    UNIT_CHECK(table_try(peer, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+}
+
+void a_hold_that_may_have_become_shorter_counts_as_shorter(void **state)
+{
+    latch_lease *lease = table_lease_in(unit.store, "r");
+    latch_status status;
+
+    (void) state;
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    status = begin(lease, LATCH_REFRESH, MINUTE / 2);
+    assert_true(lease->deadline_ns <= unit_now_ns() + MINUTE / 2 * LATCH_NS_PER_MS);
+    UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
+}
+
+void a_release_tells_whether_anything_was_held(void **state)
+{
+    latch_lease *lease = table_lease_in(unit.store, "r");
+    latch_request request = unit_request(LATCH_RELEASE);
+    bool was_held;
+
+    (void) state;
+    request.was_held = &was_held;
+    for (int round = 0; round < 3; round++) {
+        was_held = round != 1;
+        if (round == 1) {
+            UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+        }
+        UNIT_CHECK(unit_run_request(lease, request) == LATCH_DONE);
+        assert_int_equal(was_held, round == 1);
+    }
+}
+
+/* ---- The table ------------------------------------------------------------------------------ */
+
+void a_missing_table_holds_nothing_and_is_created(void **state)
+{
+    latch_lease *lease = table_lease_in(unit.store, "r");
+
+    (void) state;
+    UNIT_CHECK(latch_lease_set_token(lease, "token", 5, &unit.error) == LATCH_DONE);
+    UNIT_CHECK(table_try(lease, LATCH_PROBE, 0) == LATCH_CONFLICT);
+    UNIT_CHECK(table_try(lease, LATCH_REFRESH, MINUTE) == LATCH_CONFLICT);
+    UNIT_CHECK(table_try(lease, LATCH_RELEASE, 0) == LATCH_DONE);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    SERVER.run("DROP TABLE lock_keys");
+    UNIT_CHECK(table_try(lease, LATCH_REFRESH, MINUTE) == LATCH_CONFLICT && lease->lost);
+    UNIT_CHECK(unit_run_waiting(lease, LATCH_ACQUIRE, MINUTE) == LATCH_ERROR_ARGUMENT); /* no TTL */
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+}
+
+void a_table_is_created_on_demand_once(void **state)
+{
+    latch_lease *lease = table_lease_in(unit.store, "");
+    latch_request request = unit_request(LATCH_PROBE);
+
+    (void) state;
+    request.create = true;
+    UNIT_CHECK(unit_run_request(lease, request) == LATCH_DONE);
+    assert_int_equal(table_count("1 = 1"), 0);
+    UNIT_CHECK(unit_run_request(lease, request) == LATCH_ERROR_STORE);
+    assert_non_null(strstr(unit.error.message, "lock_keys"));
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+}
+
+void a_table_that_cannot_be_created_is_an_error(void **state)
+{
+    latch_table_options table = {.table = "missing.lock_keys"};
+    latch_lease *lease = table_lease_in(table_store_with(table), "r");
+
+    (void) state;
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_ERROR_STORE);
+    assert_non_null(strstr(unit.error.message, "missing"));
+    UNIT_CHECK(!unit_held(lease) && !lease->busy);
+}
+
+void no_table_is_created_in_a_transaction_of_the_callers(void **state)
+{
+    const latch_sql_runner runner = SERVER.runner();
+    latch_lease *lease = table_lease_in(table_runner_store(&runner), "r");
+    latch_sql_change change;
+
+    (void) state;
+    UNIT_CHECK(runner.execute(runner.context, "BEGIN", &change, &unit.error) == LATCH_DONE);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_ERROR_STORE);
+    assert_non_null(strstr(unit.error.message, "before a transaction begins"));
+    UNIT_CHECK(runner.is_in_transaction(runner.context));
+    UNIT_CHECK(runner.execute(runner.context, "ROLLBACK", &change, &unit.error) == LATCH_DONE);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+}
+
+/* ---- Transactions of others ----------------------------------------------------------------- */
+
+static unsigned tries_of(const latch_lease *lease)
+{
+    return ((const table_hold *) lease->state)->tries;
+}
+
+void a_statement_that_waits_for_a_row_is_sent_again(void **state)
+{
+    latch_sql_runner peer = SERVER.runner();
+    latch_lease *lease;
+    latch_sql_change change;
+    latch_status status;
+
+    (void) state;
+    create_table();
+    table_insert(table_hash("r"), "peer", -10);
+    SERVER.run("%s", SERVER.short_waits);
+    lease = table_lease_in(table_client_store(), "r");
+    UNIT_CHECK(peer.execute(peer.context, "BEGIN", &change, &unit.error) == LATCH_DONE);
+    UNIT_CHECK(
+        peer.execute(peer.context, "UPDATE lock_keys SET key_token = 'other'", &change, &unit.error)
+        == LATCH_DONE);
+    status = begin(lease, LATCH_ACQUIRE, MINUTE);
+    while (latch_wants(status) && tries_of(lease) == 0) {
+        unit_await_wish(&op, status, LATCH_NEVER);
+        status = latch_op_step(&op, unit_now_ns());
+    }
+    UNIT_CHECK(latch_wants(status));
+    UNIT_CHECK(peer.execute(peer.context, "COMMIT", &change, &unit.error) == LATCH_DONE);
+    UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE && unit_held(lease));
+    peer.close(peer.context);
+    SERVER.run("%s", SERVER.long_waits);
+}
+
+void a_row_that_stays_locked_is_an_error(void **state)
+{
+    latch_sql_runner peer = SERVER.runner();
+    latch_lease *lease;
+    latch_sql_change change;
+
+    (void) state;
+    create_table();
+    table_insert(table_hash("r"), "peer", -10);
+    SERVER.run("%s", SERVER.short_waits);
+    lease = table_lease_in(table_client_store(), "r");
+    UNIT_CHECK(peer.execute(peer.context, "BEGIN", &change, &unit.error) == LATCH_DONE);
+    UNIT_CHECK(
+        peer.execute(peer.context, "UPDATE lock_keys SET key_token = 'other'", &change, &unit.error)
+        == LATCH_DONE);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_ERROR_STORE);
+    assert_non_null(strstr(unit.error.message, "was given up for another one's"));
+    UNIT_CHECK(!unit_held(lease) && !lease->busy);
+    UNIT_CHECK(peer.execute(peer.context, "COMMIT", &change, &unit.error) == LATCH_DONE);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    peer.close(peer.context);
+    SERVER.run("%s", SERVER.long_waits);
+}
+
+/* ---- Names ---------------------------------------------------------------------------------- */
+
+void either_name_is_locked_where_both_are_asked_for(void **state)
+{
+    latch_store *plain = table_store_with(with_names(LATCH_TABLE_PLAIN)),
+                *both = table_store_with(with_names(LATCH_TABLE_BOTH));
+    latch_lease *by_hash = table_lease_in(unit.store, "r"), *by_plain = table_lease_in(plain, "r"),
+                *by_both = table_lease_in(both, "r"), *other = table_lease_in(both, "r");
+
+    (void) state;
+    UNIT_CHECK(table_try(by_both, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    UNIT_CHECK(table_try(by_both, LATCH_ACQUIRE, MINUTE) == LATCH_DONE); /* once more */
+    UNIT_CHECK(table_try(by_both, LATCH_REFRESH, MINUTE) == LATCH_DONE);
+    UNIT_CHECK(table_try(by_both, LATCH_PROBE, 0) == LATCH_DONE);
+    assert_int_equal(table_count("1 = 1"), 2);
+    assert_int_equal(table_count("key_id = 'r'"), 1);
+    UNIT_CHECK(table_try(by_hash, LATCH_ACQUIRE, MINUTE) == LATCH_CONFLICT);
+    UNIT_CHECK(table_try(by_plain, LATCH_ACQUIRE, MINUTE) == LATCH_CONFLICT);
+    UNIT_CHECK(table_try(other, LATCH_ACQUIRE, MINUTE) == LATCH_CONFLICT);
+    unit_release(by_both);
+    assert_int_equal(table_count("1 = 1"), 0);
+    UNIT_CHECK(table_try(by_hash, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    UNIT_CHECK(table_try(by_both, LATCH_ACQUIRE, MINUTE) == LATCH_CONFLICT);
+    assert_int_equal(table_count("1 = 1"), 1); /* nothing is left of the other row */
+    unit_release(by_hash);
+    UNIT_CHECK(table_try(by_plain, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    UNIT_CHECK(table_try(by_both, LATCH_ACQUIRE, MINUTE) == LATCH_CONFLICT);
+    assert_int_equal(table_count("1 = 1"), 1);
+    UNIT_CHECK(table_try(by_hash, LATCH_ACQUIRE, MINUTE) == LATCH_DONE); /* as Symfony's versions */
+}
+
+void a_lock_of_two_rows_is_held_by_both(void **state)
+{
+    latch_lease *lease = table_lease_in(table_store_with(with_names(LATCH_TABLE_BOTH)), "r");
+
+    (void) state;
+    for (int round = 0; round < 4; round++) {
+        UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+        SERVER.run("DELETE FROM lock_keys WHERE key_id %s 'r'", round % 2 == 0 ? "=" : "<>");
+        UNIT_CHECK(table_try(lease, round < 2 ? LATCH_PROBE : LATCH_REFRESH, MINUTE)
+                   == LATCH_CONFLICT);
+        UNIT_CHECK(lease->lost && !unit_held(lease));
+        UNIT_CHECK(table_try(lease, LATCH_RELEASE, 0) == LATCH_DONE);
+    }
+}
+
+void plain_names_are_stored_as_they_are(void **state)
+{
+    static const char *const names[] = {"r", "it's \\ \"?\" :x $t %s `",
+                                        "\xc3\xa4 \xf0\x9f\x94\x92"};
+    latch_store *store = table_store_with(with_names(LATCH_TABLE_PLAIN));
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(names) / sizeof(*names); at++) {
+        latch_lease *lease = table_lease_in(store, names[at]);
+        char condition[512], hex[256] = "";
+
+        for (size_t byte = 0; byte < strlen(names[at]); byte++) {
+            snprintf(hex + 2 * byte, 3, "%02X", (unsigned char) names[at][byte]);
+        }
+        UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+        snprintf(condition, sizeof(condition), SERVER.is_hex, "key_id", hex);
+        assert_int_equal(table_count(condition), 1);
+        UNIT_CHECK(table_try(lease, LATCH_PROBE, 0) == LATCH_DONE);
+        unit_release(lease);
+        assert_int_equal(table_count("1 = 1"), 0);
+    }
+}
+
+void what_no_column_can_have_is_hashed(void **state)
+{
+    static const char *const names[] = {
+        "\xff",
+        "\xc0\x80",
+        "\xed\xa0\x80",
+        "a\xf5\x80\x80\x80",
+        "0123456789012345678901234567890123456789012345678901234567890123+",
+    };
+    latch_store *store = table_store_with(with_names(LATCH_TABLE_PLAIN));
+    char condition[128];
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(names) / sizeof(*names); at++) {
+        latch_lease *lease = table_lease_in(store, names[at]);
+
+        UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+        snprintf(condition, sizeof(condition), "key_id = '%s'", table_hash(names[at]));
+        assert_int_equal(table_count(condition), 1);
+        unit_release(lease);
+    }
+}
+
+void laravels_layout_counts_whole_seconds(void **state)
+{
+    latch_table_options table = {.layout = LATCH_TABLE_LARAVEL, .prefix = "app_"};
+    latch_lease *lease = table_lease_in(table_store_with(table), "r");
+    long long before, expiry;
+
+    (void) state;
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, 1) == LATCH_DONE);
+    for (int64_t ttl_ms = 1000; ttl_ms < 3000; ttl_ms += 333) {
+        before = SERVER.number("SELECT floor(1000 * (%s))", SERVER.now);
+        UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, ttl_ms) == LATCH_DONE);
+        expiry = SERVER.number("SELECT floor(1000.0 * expiration) FROM cache_locks");
+        assert_true(expiry >= before + ttl_ms);
+    }
+    assert_int_equal(SERVER.number("SELECT count(*) FROM cache_locks WHERE owner = '%s'",
+                                   lease->token),
+                     1);
+    SERVER.run("UPDATE cache_locks SET owner = 'laravel', expiration = floor(%s) + 1", SERVER.now);
+    UNIT_CHECK(table_try(lease, LATCH_PROBE, 0) == LATCH_CONFLICT);
+    SERVER.run("UPDATE cache_locks SET expiration = floor(%s) + 60", SERVER.now);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_CONFLICT);
+    SERVER.run("UPDATE cache_locks SET expiration = floor(%s)", SERVER.now);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+}
+
+/* ---- Options -------------------------------------------------------------------------------- */
+
+void names_of_tables_and_columns_are_checked(void **state)
+{
+    static const char *const wrong[] = {"",    "a b",  "a;b", "a'b", "a\"b", "1a",   ".a",
+                                        "a.",  "a..b", "a-b", "\"a", "\"\"", "`a\"", "\"a\\\"",
+                                        "a()", "?",    ":a",  "$1",  "a\n",  "`a`b", "a,b"};
+    char name[200];
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(wrong) / sizeof(*wrong); at++) {
+        const latch_table_options tables[] = {{.table = wrong[at]},
+                                              {.id_column = wrong[at]},
+                                              {.token_column = wrong[at]},
+                                              {.expiration_column = wrong[at]}};
+
+        for (size_t which = 0; which < 4; which++) {
+            assert_null(table_open_dsn(&tables[which], "%s", ""));
+            assert_int_equal(unit.error.status, LATCH_ERROR_ARGUMENT);
+            assert_non_null(strstr(unit.error.message, "can stand in a statement"));
+        }
+    }
+    memset(name, 'a', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    assert_null(table_open_dsn(&(latch_table_options){.table = name}, "%s", ""));
+    assert_null(table_open_dsn(&(latch_table_options){.id_column = "a.b"}, "%s", ""));
+    for (int at = 0; at < 3; at++) {
+        const double probabilities[] = {-0.1, 1.1, __builtin_nan("")};
+        const latch_table_options table = {.prune_probability = probabilities[at]};
+
+        assert_null(table_open_dsn(&table, "%s", ""));
+        assert_non_null(strstr(unit.error.message, "probability"));
+    }
+}
+
+void a_table_may_be_in_quotes(void **state)
+{
+    latch_table_options table = {.table = SERVER.quoted, .id_column = "the_name"};
+    latch_lease *lease = table_lease_in(table_store_with(table), "r");
+
+    (void) state;
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    assert_int_equal(SERVER.number("SELECT count(*) FROM %s WHERE the_name = '%s'", SERVER.quoted,
+                                   table_hash("r")),
+                     1);
+    SERVER.run("DROP TABLE %s", SERVER.quoted);
+}
+
+void other_databases_are_refused(void **state)
+{
+    static const char dsn[] = "oci:dbname=test";
+    const latch_store_options by_dsn = {.dsn = dsn, .dsn_length = strlen(dsn)};
+    latch_sql_runner runner = {.context = NULL};
+    latch_table_options table = {.driver = "sqlsrv"};
+    const latch_store_options by_runner = {.runner = &runner, .table = &table};
+
+    (void) state;
+    assert_null(latch_store_open(unit.engine, "table", &by_dsn, &unit.error));
+    assert_int_equal(unit.error.status, LATCH_ERROR_UNSUPPORTED);
+    assert_null(latch_store_open(unit.engine, "table", &by_runner, &unit.error));
+    assert_int_equal(unit.error.status, LATCH_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(unit.error.message, "sqlsrv"));
+}
+
+/* ---- Pruning, waits, renewal ---------------------------------------------------------------- */
+
+void rows_that_have_expired_are_pruned_behind_a_grant(void **state)
+{
+    latch_table_options table = {.prune_probability = 1};
+    latch_lease *lease = table_lease_in(table_store_with(table), "r");
+    char name[16];
+
+    (void) state;
+    create_table();
+    for (int at = 0; at < 130; at++) {
+        snprintf(name, sizeof(name), "expired %d", at);
+        table_insert(name, "peer", -10);
+    }
+    table_insert("held", "peer", 60);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    UNIT_CHECK(table_try(lease, LATCH_PROBE, 0) == LATCH_DONE); /* behind it */
+    assert_int_equal(table_count("key_id LIKE 'expired%'"), 30);
+    unit_release(lease);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    UNIT_CHECK(table_try(lease, LATCH_PROBE, 0) == LATCH_DONE);
+    assert_int_equal(table_count("1 = 1"), 2);
+    assert_int_equal(table_count("key_id = 'held'"), 1);
+}
+
+/* So the poll that is granted comes at the expiry, and the one before it has known when that is. */
+void a_poll_comes_no_later_than_the_expiry(void **state)
+{
+    latch_lease *lease = table_lease_in(unit.store, "r");
+    latch_request request = unit_waiting(LATCH_ACQUIRE, MINUTE);
+    latch_status status;
+    int polls = 0;
+
+    (void) state;
+    create_table();
+    table_insert(table_hash("r"), "peer", 1);
+    request.ttl_ms = MINUTE;
+    status = unit_begin(&op, lease, request);
+    while (latch_wants(status)) {
+        if (status == LATCH_WANT_TIMER) {
+            polls++;
+            assert_true(op.expiry_ns != 0 && op.wake_ns <= op.expiry_ns);
+        }
+        unit_await_wish(&op, status, LATCH_NEVER);
+        status = latch_op_step(&op, unit_now_ns());
+    }
+    UNIT_CHECK(status == LATCH_DONE && polls > 0 && unit_held(lease));
+}
+
+void what_a_cancelled_request_has_acquired_is_released(void **state)
+{
+    latch_lease *lease = table_lease_in(unit.store, "r"), *next = table_lease_in(unit.store, "s"),
+                *other = table_lease_in(table_store_with(with_names(LATCH_TABLE_HASH)), "r");
+    latch_request request = unit_waiting(LATCH_ACQUIRE, MINUTE);
+    latch_status status;
+
+    (void) state;
+    request.ttl_ms = MINUTE;
+    UNIT_CHECK(table_try(next, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    SERVER.freeze();
+    status = unit_begin(&op, lease, request);
+    UNIT_CHECK(latch_wants(status));
+    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
+    UNIT_CHECK(!unit_held(lease) && !lease->busy && lease->state == NULL);
+    SERVER.thaw();
+    UNIT_CHECK(table_try(next, LATCH_PROBE, 0) == LATCH_DONE); /* behind it */
+    UNIT_CHECK(table_try(other, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    assert_int_equal(table_count("1 = 1"), 2);
+}
+
+void a_lease_is_renewed_by_the_thread(void **state)
+{
+    latch_lease *lease = table_lease_in(unit.store, "r"),
+                *second = table_lease_in(unit.store, "second");
+
+    (void) state;
+    UNIT_CHECK(unit_open_mailbox() == 0);
+    unit_keep(lease);
+    unit_keep(second);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, 1000) == LATCH_DONE);
+    UNIT_CHECK(table_try(second, LATCH_ACQUIRE, 1000) == LATCH_DONE);
+    unit_await_renewal(lease);
+    unit_await_renewal(second);
+    SERVER.end_sessions();
+    unit_await_renewal(lease); /* on a new connection */
+    unit_expect_no_loss();
+    SERVER.run("DELETE FROM lock_keys WHERE key_id = '%s'", table_hash("r"));
+    assert_ptr_equal(unit_await_loss().lease, lease);
+    UNIT_CHECK(unit_held(second));
+    unit_expect_no_loss();
+    unit_close_mailbox();
+}
+
+void a_given_connection_is_not_renewed_by_a_thread(void **state)
+{
+    latch_lease *lease = table_lease_in(table_client_store(), "r");
+    const latch_renewal_spec spec = UNIT_KEEP;
+
+    (void) state;
+    UNIT_CHECK(unit_open_mailbox() == 0);
+    UNIT_CHECK(latch_lease_start_renewal(lease, unit_mailbox, &spec, &unit.error)
+               == LATCH_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(unit.error.message, "given connection"));
+    unit_close_mailbox();
+}
