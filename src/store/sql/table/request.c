@@ -19,11 +19,25 @@ static void give_up(latch_lease *lease)
     lease->state = NULL;
 }
 
+/* A hold that is to end earlier than it would counts as shorter before the answer. */
+static void shorten_hold(latch_lease *lease, const table_hold *hold, int64_t now_ns)
+{
+    int64_t deadline_ns = latch_add_ns(now_ns, latch_ms_to_ns(hold->ttl_ms));
+
+    if (lease->mode != LATCH_FREE && deadline_ns < lease->deadline_ns) {
+        lease->deadline_ns = deadline_ns;
+    }
+}
+
 static void table_enqueue(latch_op *op, table_hold *hold, int64_t now_ns)
 {
     hold->sent_ns = now_ns;
     if (hold->action != TABLE_PROBE) {
         op->sent_ns = now_ns; /* from which a deadline is counted */
+    }
+    if (hold->action == TABLE_REFRESH || hold->action == TABLE_ACQUIRE
+        || hold->action == TABLE_ACQUIRE_TIMED) {
+        shorten_hold(op->lease, hold, now_ns);
     }
     latch_sql_session_enqueue(hold->store->session, &hold->statement, now_ns);
 }
