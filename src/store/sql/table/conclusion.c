@@ -27,7 +27,7 @@ static latch_status go_on_with(table_hold *hold, table_action action)
     return LATCH_AGAIN;
 }
 
-static bool is_in_transaction(const sql_session *session)
+static bool table_is_in_transaction(const sql_session *session)
 {
     return session->driver->is_in_transaction != NULL
            && session->driver->is_in_transaction((sql_session *) session);
@@ -42,14 +42,14 @@ static void prune_by_chance(table_store *store, int64_t now_ns)
 
     if (probability <= 0 || store->prune.is_queued || !latch_sql_session_is_idle(store->session)
         || (double) latch_engine_random(store->store.engine, scale) >= probability * (double) scale
-        || is_in_transaction(store->session)) {
+        || table_is_in_transaction(store->session)) {
         return;
     }
     latch_sql_session_enqueue(store->session, &store->prune, now_ns);
     latch_sql_session_flush(store->session, now_ns);
 }
 
-static latch_status grant(latch_op *op, int64_t now_ns)
+static latch_status table_grant(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
 
@@ -61,7 +61,7 @@ static latch_status grant(latch_op *op, int64_t now_ns)
 }
 
 /* Another holder has a row. Of two rows the other one may be this holder's now. */
-static latch_status refuse(latch_op *op, bool has_rows, int64_t left_ms, int64_t now_ns)
+static latch_status table_refuse(latch_op *op, bool has_rows, int64_t left_ms, int64_t now_ns)
 {
     table_hold *hold = op->state;
 
@@ -81,12 +81,12 @@ static latch_status apply_acquire(latch_op *op, int64_t now_ns)
     if (hold->store->dialect->counts_changes && hold->insert_id == 0) {
         /* Nothing was changed: its rows are there with that very expiry, or a proxy has kept the
          * insert ID to itself. */
-        return hold->affected > 0 ? grant(op, now_ns) : go_on_with(hold, TABLE_PROBE);
+        return hold->affected > 0 ? table_grant(op, now_ns) : go_on_with(hold, TABLE_PROBE);
     }
     if (hold->insert_id == 0 && hold->affected >= hold->names.count) {
-        return grant(op, now_ns);
+        return table_grant(op, now_ns);
     }
-    return refuse(op, hold->affected > 0, hold->insert_id - 1, now_ns);
+    return table_refuse(op, hold->affected > 0, hold->insert_id - 1, now_ns);
 }
 
 /* "1 30000": so many rows are this holder's now, and another had them for so long. */
@@ -96,8 +96,8 @@ static latch_status apply_timed_acquire(latch_op *op, int64_t now_ns)
     char *left;
     unsigned long rows = strtoul(hold->value, &left, 10);
 
-    return rows >= hold->names.count ? grant(op, now_ns)
-                                     : refuse(op, rows > 0, strtoll(left, NULL, 10), now_ns);
+    return rows >= hold->names.count ? table_grant(op, now_ns)
+                                     : table_refuse(op, rows > 0, strtoll(left, NULL, 10), now_ns);
 }
 
 /* "1 30000": so many rows are this holder's, for so long. */
@@ -109,7 +109,7 @@ static latch_status apply_probe(latch_op *op, int64_t now_ns)
     unsigned long rows = strtoul(hold->value, &left, 10);
 
     if (rows >= hold->names.count && op->request.kind != LATCH_PROBE) {
-        return grant(op, now_ns);
+        return table_grant(op, now_ns);
     }
     if (rows >= hold->names.count) {
         if (lease->mode == LATCH_FREE) { /* another process has acquired by this token */
@@ -118,7 +118,7 @@ static latch_status apply_probe(latch_op *op, int64_t now_ns)
         }
         return LATCH_DONE;
     }
-    return hold->is_acquiring ? refuse(op, rows > 0, 0, now_ns) : LATCH_CONFLICT;
+    return hold->is_acquiring ? table_refuse(op, rows > 0, 0, now_ns) : LATCH_CONFLICT;
 }
 
 static latch_status apply_release(latch_op *op)
@@ -144,7 +144,7 @@ table_action latch_table_to_acquire(const latch_op *op)
                                                                         : TABLE_ACQUIRE;
 }
 
-static latch_status apply_answer(latch_op *op, int64_t now_ns)
+static latch_status apply_table_answer(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
 
@@ -156,7 +156,7 @@ static latch_status apply_answer(latch_op *op, int64_t now_ns)
         case TABLE_REFRESH:
         case TABLE_EXTEND:
             if (hold->affected >= hold->names.count) {
-                return grant(op, now_ns);
+                return table_grant(op, now_ns);
             }
             return hold->store->dialect->counts_changes ? go_on_with(hold, TABLE_PROBE)
                                                         : LATCH_CONFLICT;
@@ -191,7 +191,7 @@ static latch_status handle_missing_table(latch_op *op)
                           *store->create_trouble != '\0' ? store->create_trouble
                                                          : store->session->trouble);
     }
-    if (is_in_transaction(store->session)) {
+    if (table_is_in_transaction(store->session)) {
         return table_fail(op, "the table of locks has to be created before a transaction begins in",
                           store->session->trouble);
     }
@@ -217,7 +217,7 @@ static latch_status handle_clash(latch_op *op, int64_t now_ns)
     table_hold *hold = op->state;
     const latch_engine *engine = hold->store->store.engine;
 
-    if (++hold->tries >= TRIES_MAX || is_in_transaction(hold->store->session)) {
+    if (++hold->tries >= TRIES_MAX || table_is_in_transaction(hold->store->session)) {
         return table_fail(op, "a statement was given up for another one's by",
                           hold->store->session->trouble);
     }
@@ -257,7 +257,7 @@ latch_status latch_table_conclude(latch_op *op, int64_t now_ns)
     }
     switch (hold->outcome) {
         case SQL_ANSWERED:
-            return apply_answer(op, now_ns);
+            return apply_table_answer(op, now_ns);
         case SQL_NO_TABLE:
             return handle_missing_table(op);
         case SQL_CLASHED:

@@ -54,8 +54,8 @@ static bool is_name(const char *name, bool may_have_dots)
     return end != NULL && *end == '\0' && end - name <= TABLE_IDENTIFIER_MAX;
 }
 
-static latch_status check_name(const char *what, const char *name, bool may_have_dots,
-                               latch_error *error)
+static latch_status check_table_name(const char *what, const char *name, bool may_have_dots,
+                                     latch_error *error)
 {
     return is_name(name, may_have_dots)
                ? LATCH_DONE
@@ -67,16 +67,17 @@ static latch_status check_name(const char *what, const char *name, bool may_have
 
 static latch_status check_table(const latch_table_options *table, latch_error *error)
 {
-    latch_status status = check_name("table", table->table, true, error);
+    latch_status status = check_table_name("table", table->table, true, error);
 
     if (status == LATCH_DONE) {
-        status = check_name("column of names", table->id_column, false, error);
+        status = check_table_name("column of names", table->id_column, false, error);
     }
     if (status == LATCH_DONE) {
-        status = check_name("column of tokens", table->token_column, false, error);
+        status = check_table_name("column of tokens", table->token_column, false, error);
     }
     if (status == LATCH_DONE) {
-        status = check_name("column of expiration times", table->expiration_column, false, error);
+        status =
+            check_table_name("column of expiration times", table->expiration_column, false, error);
     }
     if (status == LATCH_DONE && !(table->prune_probability >= 0 && table->prune_probability <= 1)) {
         status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
@@ -124,7 +125,8 @@ static size_t size_of(const char *text)
     return text != NULL ? strlen(text) + 1 : 0;
 }
 
-static size_t size_of_all(const latch_store_options *given, const latch_table_options *table)
+static size_t size_of_table_options(const latch_store_options *given,
+                                    const latch_table_options *table)
 {
     size_t size = sizeof(table_options) + given->setting_count * sizeof(latch_setting)
                   + given->dsn_length + 1 + size_of(table->table) + size_of(table->id_column)
@@ -137,8 +139,8 @@ static size_t size_of_all(const latch_store_options *given, const latch_table_op
     return size;
 }
 
-static void copy_all(table_options *copy, const latch_store_options *given,
-                     const latch_table_options *table)
+static void copy_table_options(table_options *copy, const latch_store_options *given,
+                               const latch_table_options *table)
 {
     char *end;
 
@@ -169,7 +171,7 @@ latch_status latch_table_options_copy(latch_engine *engine, const latch_store_op
 {
     const latch_table_options table = complete_table(given->table);
     latch_status status = check_table(&table, error);
-    size_t size = size_of_all(given, &table);
+    size_t size = size_of_table_options(given, &table);
 
     if (status != LATCH_DONE) {
         return status;
@@ -179,7 +181,7 @@ latch_status latch_table_options_copy(latch_engine *engine, const latch_store_op
         return latch_fail_memory(error);
     }
     (*copy)->size = size;
-    copy_all(*copy, given, &table);
+    copy_table_options(*copy, given, &table);
     return LATCH_DONE;
 }
 

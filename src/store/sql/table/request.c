@@ -170,7 +170,7 @@ static void begin_request(latch_op *op, table_hold *hold)
 }
 
 /* A release that is not awaited: the hold is freed with its answer. */
-static void release_for_nobody(latch_lease *lease, int64_t now_ns)
+static void table_release_for_nobody(latch_lease *lease, int64_t now_ns)
 {
     table_hold *hold = lease->state;
     sql_session *session = hold->store->session;
@@ -214,7 +214,7 @@ latch_status latch_table_begin(latch_op *op)
     }
     if (op->request.detach && store->session->stage == SQL_CONNECTED
         && latch_sql_session_is_idle(store->session)) {
-        release_for_nobody(op->lease, now_ns);
+        table_release_for_nobody(op->lease, now_ns);
         return LATCH_DONE;
     }
     begin_request(op, op->lease->state);
@@ -273,7 +273,7 @@ void latch_table_drop(latch_lease *lease)
     }
     latch_sql_session_abandon_in_child(hold->store->session);
     if (hold->is_uncertain && hold->generation == engine->generation) {
-        release_for_nobody(lease, latch_engine_now_ns(engine));
+        table_release_for_nobody(lease, latch_engine_now_ns(engine));
     } else {
         latch_table_hold_free(hold);
     }

@@ -19,7 +19,7 @@ typedef struct table_text {
     char *end, *limit;
 } table_text;
 
-static void add_bytes(table_text *text, const char *bytes, size_t length)
+static void text_add_bytes(table_text *text, const char *bytes, size_t length)
 {
     size_t left = (size_t) (text->limit - text->end);
 
@@ -28,41 +28,41 @@ static void add_bytes(table_text *text, const char *bytes, size_t length)
     *text->end = '\0';
 }
 
-static void add(table_text *text, const char *more)
+static void text_add(table_text *text, const char *more)
 {
-    add_bytes(text, more, strlen(more));
+    text_add_bytes(text, more, strlen(more));
 }
 
-static void add_identifier(table_text *text, const char *name)
+static void text_add_identifier(table_text *text, const char *name)
 {
     char quote[2] = {text->store->dialect->quote};
 
     if (text->store->options->table.layout == LATCH_TABLE_SYMFONY || *name == '"' || *name == '`') {
-        add(text, name);
+        text_add(text, name);
         return;
     }
     for (const char *end = strchrnul(name, '.');; end = strchrnul(name, '.')) {
-        add(text, quote);
-        add_bytes(text, name, (size_t) (end - name));
-        add(text, quote);
+        text_add(text, quote);
+        text_add_bytes(text, name, (size_t) (end - name));
+        text_add(text, quote);
         if (*end == '\0') {
             break;
         }
-        add(text, ".");
+        text_add(text, ".");
         name = end + 1;
     }
 }
 
-static void add_literal(table_text *text, const char *value, size_t length)
+static void text_add_literal(table_text *text, const char *value, size_t length)
 {
     char literal[TABLE_LITERAL_SIZE];
 
     text->store->dialect->write_literal(value, length, literal);
-    add(text, literal);
+    text_add(text, literal);
 }
 
 /* Laravel's layout counts whole seconds, and the one that has begun is not counted. */
-static void add_seconds(table_text *text)
+static void text_add_seconds(table_text *text)
 {
     int64_t ttl_ms = text->hold->ttl_ms;
     char number[SQL_NUMBER_SIZE];
@@ -72,34 +72,34 @@ static void add_seconds(table_text *text)
     } else {
         snprintf(number, sizeof(number), "%" PRId64 ".%03d", ttl_ms / 1000, (int) (ttl_ms % 1000));
     }
-    add(text, number);
+    text_add(text, number);
 }
 
-static void add_format(table_text *text, const char *format);
+static void text_add_format(table_text *text, const char *format);
 
-static void add_rows(table_text *text)
+static void text_add_rows(table_text *text)
 {
     const table_names *names = &text->hold->names;
 
     for (unsigned at = 0; at < names->count; at++) {
-        add(text, at > 0 ? ", (" : "(");
-        add_literal(text, names->texts[at], names->lengths[at]);
-        add_format(text, ", $o, $x)");
+        text_add(text, at > 0 ? ", (" : "(");
+        text_add_literal(text, names->texts[at], names->lengths[at]);
+        text_add_format(text, ", $o, $x)");
     }
 }
 
-static void add_names(table_text *text)
+static void text_add_names(table_text *text)
 {
     const table_names *names = &text->hold->names;
 
     for (unsigned at = 0; at < names->count; at++) {
-        add(text, at > 0 ? ", " : "");
-        add_literal(text, names->texts[at], names->lengths[at]);
+        text_add(text, at > 0 ? ", " : "");
+        text_add_literal(text, names->texts[at], names->lengths[at]);
     }
 }
 
 /* See table_dialect. */
-static void add_part(table_text *text, char letter)
+static void text_add_part(table_text *text, char letter)
 {
     const latch_table_options *table = &text->store->options->table;
     const table_dialect *dialect = text->store->dialect;
@@ -107,53 +107,53 @@ static void add_part(table_text *text, char letter)
 
     switch (letter) {
         case 't':
-            add_identifier(text, table->table);
+            text_add_identifier(text, table->table);
             break;
         case 'i':
-            add_identifier(text, table->id_column);
+            text_add_identifier(text, table->id_column);
             break;
         case 'k':
-            add_identifier(text, table->token_column);
+            text_add_identifier(text, table->token_column);
             break;
         case 'e':
-            add_identifier(text, table->expiration_column);
+            text_add_identifier(text, table->expiration_column);
             break;
         case 'r':
-            add_rows(text);
+            text_add_rows(text);
             break;
         case 'l':
-            add_names(text);
+            text_add_names(text);
             break;
         case 'c':
             digit[0] = (char) ('0' + text->hold->names.count);
-            add(text, digit);
+            text_add(text, digit);
             break;
         case 'o':
-            add_literal(text, text->hold->token, strlen(text->hold->token));
+            text_add_literal(text, text->hold->token, strlen(text->hold->token));
             break;
         case 'n':
-            add_format(text, dialect->now[table->layout]);
+            text_add_format(text, dialect->now[table->layout]);
             break;
         case 'x':
-            add_format(text, dialect->expiry[table->layout]);
+            text_add_format(text, dialect->expiry[table->layout]);
             break;
         case 's':
-            add_seconds(text);
+            text_add_seconds(text);
             break;
         default:
             break;
     }
 }
 
-static void add_format(table_text *text, const char *format)
+static void text_add_format(table_text *text, const char *format)
 {
     for (const char *sign = strchrnul(format, '$'); *format != '\0';
          sign = strchrnul(format, '$')) {
-        add_bytes(text, format, (size_t) (sign - format));
+        text_add_bytes(text, format, (size_t) (sign - format));
         if (*sign == '\0') {
             break;
         }
-        add_part(text, sign[1]);
+        text_add_part(text, sign[1]);
         format = sign + 2;
     }
 }
@@ -168,11 +168,11 @@ static void write_action(const table_store *store, const table_hold *hold, table
 
     *text = '\0';
     if (action == TABLE_CREATE || action == TABLE_CREATE_IF_MISSING) {
-        add_format(&written,
-                   action == TABLE_CREATE ? "CREATE TABLE $t " : "CREATE TABLE IF NOT EXISTS $t ");
-        add_format(&written, store->dialect->create[store->options->table.layout]);
+        text_add_format(&written, action == TABLE_CREATE ? "CREATE TABLE $t "
+                                                         : "CREATE TABLE IF NOT EXISTS $t ");
+        text_add_format(&written, store->dialect->create[store->options->table.layout]);
     } else {
-        add_format(&written, store->dialect->formats[action]);
+        text_add_format(&written, store->dialect->formats[action]);
     }
 }
 

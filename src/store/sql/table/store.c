@@ -11,7 +11,7 @@
 static const table_dialect *const dialects[] = {&latch_table_postgresql, &latch_table_mysql,
                                                 &latch_table_sqlite};
 
-static bool has_scheme(const char *dsn, size_t length, const char *const *schemes)
+static bool dsn_has_scheme_of(const char *dsn, size_t length, const char *const *schemes)
 {
     for (; *schemes != NULL; schemes++) {
         size_t size = strlen(*schemes);
@@ -27,7 +27,7 @@ static const table_dialect *find_dialect(const table_options *options)
 {
     for (size_t at = 0; at < sizeof(dialects) / sizeof(*dialects); at++) {
         if (options->dsn != NULL
-                ? has_scheme(options->dsn, options->dsn_length, dialects[at]->schemes)
+                ? dsn_has_scheme_of(options->dsn, options->dsn_length, dialects[at]->schemes)
                 : strcmp(options->table.driver, dialects[at]->driver) == 0) {
             return dialects[at];
         }
@@ -75,7 +75,7 @@ static latch_status open_session(table_store *store, const latch_sql_runner *run
 }
 
 /* The connection's, and the rows that are locks. */
-static latch_status make_identity(table_store *store, latch_error *error)
+static latch_status make_table_identity(table_store *store, latch_error *error)
 {
     const latch_table_options *table = &store->options->table;
     char kinds[16];
@@ -105,8 +105,8 @@ static void table_close(latch_store *base)
 }
 
 /* Opens the session of a store that has its options; on failure the store is closed. */
-static latch_status prepare_store(table_store *store, const latch_sql_runner *runner,
-                                  latch_error *error)
+static latch_status prepare_table_store(table_store *store, const latch_sql_runner *runner,
+                                        latch_error *error)
 {
     latch_status status = LATCH_DONE;
 
@@ -121,7 +121,7 @@ static latch_status prepare_store(table_store *store, const latch_sql_runner *ru
     status = store->dialect != NULL ? open_session(store, runner, error)
                                     : fail_dialect(store->options, error);
     if (status == LATCH_DONE && runner == NULL) {
-        status = make_identity(store, error);
+        status = make_table_identity(store, error);
     }
     if (status != LATCH_DONE) {
         table_close(&store->store);
@@ -141,7 +141,7 @@ static latch_status table_open(latch_store *base, const latch_store_options *opt
         given.dsn_length = 0;
     }
     status = latch_table_options_copy(base->engine, &given, &store->options, error);
-    return status == LATCH_DONE ? prepare_store(store, options->runner, error) : status;
+    return status == LATCH_DONE ? prepare_table_store(store, options->runner, error) : status;
 }
 
 static latch_store *table_clone(const latch_store *base, latch_error *error)
