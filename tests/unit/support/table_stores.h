@@ -79,6 +79,7 @@ void table_insert(const char *name, const char *token, double seconds);
     X(laravels_layout_counts_whole_seconds)                                                        \
     X(names_of_tables_and_columns_are_checked)                                                     \
     X(a_table_may_be_in_quotes)                                                                    \
+    X(contenders_meet_no_error)                                                                    \
     X(rows_that_have_expired_are_pruned_behind_a_grant)                                            \
     X(a_poll_comes_no_later_than_the_expiry)                                                       \
     X(what_a_cancelled_request_has_acquired_is_released)                                           \
