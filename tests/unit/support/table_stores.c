@@ -94,15 +94,20 @@ int table_tests_setup(void **state)
     return 0;
 }
 
+void table_close_stores(void)
+{
+    while (store_count > 0) {
+        latch_store_close(stores[--store_count]);
+    }
+    unit.store = NULL;
+}
+
 int table_tests_teardown(void **state)
 {
     while (unit.lease_count > 0) {
         latch_lease_drop(&unit.leases[--unit.lease_count]);
     }
-    while (store_count > 0) {
-        latch_store_close(stores[--store_count]);
-    }
-    unit.store = NULL;
+    table_close_stores();
     table_server_under_test.await_sessions(0);
     return unit_teardown(state);
 }
@@ -145,4 +150,21 @@ void table_insert(const char *name, const char *token, double seconds)
 {
     table_server_under_test.run("INSERT INTO lock_keys VALUES ('%s', '%s', %s + %f)", name, token,
                                 table_server_under_test.now, seconds);
+}
+
+void table_create(void)
+{
+    latch_lease *lease = table_lease_in(unit.store, "");
+    latch_request request = unit_request(LATCH_PROBE);
+
+    request.create = true;
+    UNIT_CHECK(unit_run_request(lease, request) == LATCH_DONE);
+}
+
+latch_status table_begin(latch_op *op, latch_lease *lease, latch_op_kind kind, int64_t ttl_ms)
+{
+    latch_request request = unit_request(kind);
+
+    request.ttl_ms = ttl_ms;
+    return unit_begin(op, lease, request);
 }

@@ -47,9 +47,12 @@ int table_tests_teardown(void **state);
 /* A lease in any store; a store until the end of the test. */
 latch_lease *table_lease_in(latch_store *store, const char *resource);
 latch_store *table_store_with(latch_table_options table);
+void table_close_stores(void); /* all of the test's */
 latch_store *table_client_store(void);
 latch_store *table_runner_store(const latch_sql_runner *runner);
 latch_status table_try(latch_lease *lease, latch_op_kind kind, int64_t ttl_ms);
+latch_status table_begin(latch_op *op, latch_lease *lease, latch_op_kind kind, int64_t ttl_ms);
+void table_create(void);                      /* by a request of its own */
 const char *table_hash(const char *resource); /* valid until the next call */
 /* Rows of the table of locks, with a condition. */
 long long table_count(const char *condition);
@@ -83,6 +86,9 @@ void table_insert(const char *name, const char *token, double seconds);
     X(rows_that_have_expired_are_pruned_behind_a_grant)                                            \
     X(a_poll_comes_no_later_than_the_expiry)                                                       \
     X(what_a_cancelled_request_has_acquired_is_released)                                           \
+    X(a_holder_that_cancels_a_request_holds_on)                                                    \
+    X(a_token_that_is_being_released_is_handed_over_to_nobody)                                     \
+    X(a_child_asks_by_itself_for_what_is_on_its_way)                                               \
     X(a_lease_is_renewed_by_the_thread)                                                            \
     X(a_given_connection_is_not_renewed_by_a_thread)                                               \
     X(other_databases_are_refused)

@@ -1,7 +1,7 @@
 /* Tests of locks in tables that hold for each server: see table_stores.h; of names in
  * table_names.c. */
-#include "keeping.h"
 #include "sql_client.h"
+#include "sql_server.h"
 #include "table_stores.h"
 
 #include <poll.h>
@@ -10,20 +10,6 @@
 #define SERVER table_server_under_test
 
 static latch_op op;
-
-static latch_table_options with_names(latch_table_names names)
-{
-    return (latch_table_options){.names = names};
-}
-
-static void create_table(void)
-{
-    latch_lease *lease = table_lease_in(unit.store, "");
-    latch_request request = unit_request(LATCH_PROBE);
-
-    request.create = true;
-    UNIT_CHECK(unit_run_request(lease, request) == LATCH_DONE);
-}
 
 /* ---- Rows ----------------------------------------------------------------------------------- */
 
@@ -55,7 +41,7 @@ void a_row_that_has_expired_is_taken_over(void **state)
     latch_lease *lease = table_lease_in(unit.store, "r");
 
     (void) state;
-    create_table();
+    table_create();
     table_insert(table_hash("r"), "peer", 60);
     UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_CONFLICT);
     SERVER.run("UPDATE lock_keys SET key_expiration = %s - 1", SERVER.now);
@@ -124,14 +110,6 @@ void acquire_and_release_are_one_statement_each(void **state)
 
 /* ---- Lost replies --------------------------------------------------------------------------- */
 
-static latch_status begin(latch_lease *lease, latch_op_kind kind, int64_t ttl_ms)
-{
-    latch_request request = unit_request(kind);
-
-    request.ttl_ms = ttl_ms;
-    return unit_begin(&op, lease, request);
-}
-
 /* The statement arrives, and its reply does not. */
 static void lose_reply(latch_lease *lease, latch_op_kind kind)
 {
@@ -139,7 +117,7 @@ static void lose_reply(latch_lease *lease, latch_op_kind kind)
     struct pollfd socket = {.events = POLLIN};
 
     SERVER.freeze(); /* else the reply may be here already */
-    UNIT_CHECK(begin(lease, kind, MINUTE) == LATCH_WANT_IO);
+    UNIT_CHECK(table_begin(&op, lease, kind, MINUTE) == LATCH_WANT_IO);
     SERVER.thaw();
     socket.fd = op.fd;
     UNIT_CHECK(poll(&socket, 1, UNIT_TIMEOUT_NS / LATCH_NS_PER_MS) == 1);
@@ -175,7 +153,7 @@ void a_hold_that_may_have_become_shorter_counts_as_shorter(void **state)
 
     (void) state;
     UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
-    status = begin(lease, LATCH_REFRESH, MINUTE / 2);
+    status = table_begin(&op, lease, LATCH_REFRESH, MINUTE / 2);
     assert_true(lease->deadline_ns <= unit_now_ns() + MINUTE / 2 * LATCH_NS_PER_MS);
     UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE);
 }
@@ -271,15 +249,14 @@ void a_statement_that_waits_for_a_row_is_sent_again(void **state)
     latch_status status;
 
     (void) state;
-    create_table();
+    table_create();
     table_insert(table_hash("r"), "peer", -10);
-    SERVER.run("%s", SERVER.short_waits);
-    lease = table_lease_in(table_client_store(), "r");
+    lease = table_lease_in(unit.store, "r");
     UNIT_CHECK(peer.execute(peer.context, "BEGIN", &change, &unit.error) == LATCH_DONE);
     UNIT_CHECK(
         peer.execute(peer.context, "UPDATE lock_keys SET key_token = 'other'", &change, &unit.error)
         == LATCH_DONE);
-    status = begin(lease, LATCH_ACQUIRE, MINUTE);
+    status = table_begin(&op, lease, LATCH_ACQUIRE, MINUTE);
     while (latch_wants(status) && tries_of(lease) == 0) {
         unit_await_wish(&op, status, LATCH_NEVER);
         status = latch_op_step(&op, unit_now_ns());
@@ -288,7 +265,6 @@ void a_statement_that_waits_for_a_row_is_sent_again(void **state)
     UNIT_CHECK(peer.execute(peer.context, "COMMIT", &change, &unit.error) == LATCH_DONE);
     UNIT_CHECK(unit_finish(&op, status) == LATCH_DONE && unit_held(lease));
     peer.close(peer.context);
-    SERVER.run("%s", SERVER.long_waits);
 }
 
 void a_row_that_stays_locked_is_an_error(void **state)
@@ -298,7 +274,7 @@ void a_row_that_stays_locked_is_an_error(void **state)
     latch_sql_change change;
 
     (void) state;
-    create_table();
+    table_create();
     table_insert(table_hash("r"), "peer", -10);
     SERVER.run("%s", SERVER.short_waits);
     lease = table_lease_in(table_client_store(), "r");
@@ -313,165 +289,4 @@ void a_row_that_stays_locked_is_an_error(void **state)
     UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
     peer.close(peer.context);
     SERVER.run("%s", SERVER.long_waits);
-}
-
-/* ---- Many at once --------------------------------------------------------------------------- */
-
-enum { CONTENDERS = 6, ROUNDS = 60, RESOURCES = 3 };
-
-/* Two rows for each lock, and expired rows that each grant removes: what deadlocks are made of. */
-static void contend(unit_process *self, void *argument)
-{
-    const latch_table_options table = {.names = LATCH_TABLE_BOTH, .prune_probability = 1};
-    latch_store *store = table_open_dsn(&table, "%s", "");
-    latch_lease *leases[RESOURCES];
-    static const char *const names[RESOURCES] = {"a", "b", "c"};
-
-    (void) argument;
-    UNIT_CHECK(store != NULL);
-    for (int at = 0; at < RESOURCES; at++) {
-        leases[at] = table_lease_in(store, names[at]);
-    }
-    for (int round = 0; round < ROUNDS; round++) {
-        latch_lease *lease = leases[round % RESOURCES];
-        latch_status status = table_try(lease, LATCH_ACQUIRE, round % 7 == 0 ? 1 : MINUTE);
-
-        UNIT_CHECK(status == LATCH_DONE || status == LATCH_CONFLICT);
-        if (round % 5 != 0) { /* others expire, or are renewed by the next round */
-            UNIT_CHECK(table_try(lease, LATCH_RELEASE, 0) == LATCH_DONE);
-        }
-    }
-    for (int at = 0; at < RESOURCES; at++) {
-        UNIT_CHECK(table_try(leases[at], LATCH_RELEASE, 0) == LATCH_DONE);
-        latch_lease_drop(leases[at]);
-    }
-    unit.lease_count = 0;
-    latch_store_close(store);
-    (void) self;
-}
-
-void contenders_meet_no_error(void **state)
-{
-    unit_process processes[CONTENDERS];
-    char name[16];
-
-    (void) state;
-    create_table();
-    for (int at = 0; at < 300; at++) {
-        snprintf(name, sizeof(name), "expired %d", at);
-        table_insert(name, "peer", -10);
-    }
-    for (int at = 0; at < CONTENDERS; at++) {
-        processes[at] = unit_fork(contend, NULL);
-    }
-    for (int at = 0; at < CONTENDERS; at++) {
-        unit_join(&processes[at]);
-    }
-    assert_int_equal(table_count("key_token <> 'peer'"), 0);
-}
-
-/* ---- Pruning, waits, renewal ---------------------------------------------------------------- */
-
-void rows_that_have_expired_are_pruned_behind_a_grant(void **state)
-{
-    latch_table_options table = {.prune_probability = 1};
-    latch_lease *lease = table_lease_in(table_store_with(table), "r");
-    char name[16];
-
-    (void) state;
-    create_table();
-    for (int at = 0; at < 130; at++) {
-        snprintf(name, sizeof(name), "expired %d", at);
-        table_insert(name, "peer", -10);
-    }
-    table_insert("held", "peer", 60);
-    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
-    UNIT_CHECK(table_try(lease, LATCH_PROBE, 0) == LATCH_DONE); /* behind it */
-    assert_int_equal(table_count("key_id LIKE 'expired%'"), 30);
-    unit_release(lease);
-    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
-    UNIT_CHECK(table_try(lease, LATCH_PROBE, 0) == LATCH_DONE);
-    assert_int_equal(table_count("1 = 1"), 2);
-    assert_int_equal(table_count("key_id = 'held'"), 1);
-}
-
-/* So the poll that is granted comes at the expiry, and the one before it has known when that is. */
-void a_poll_comes_no_later_than_the_expiry(void **state)
-{
-    latch_lease *lease = table_lease_in(unit.store, "r");
-    latch_request request = unit_waiting(LATCH_ACQUIRE, MINUTE);
-    latch_status status;
-    int polls = 0;
-
-    (void) state;
-    create_table();
-    table_insert(table_hash("r"), "peer", 1);
-    request.ttl_ms = MINUTE;
-    status = unit_begin(&op, lease, request);
-    while (latch_wants(status)) {
-        if (status == LATCH_WANT_TIMER) {
-            polls++;
-            assert_true(op.expiry_ns != 0 && op.wake_ns <= op.expiry_ns);
-        }
-        unit_await_wish(&op, status, LATCH_NEVER);
-        status = latch_op_step(&op, unit_now_ns());
-    }
-    UNIT_CHECK(status == LATCH_DONE && polls > 0 && unit_held(lease));
-}
-
-void what_a_cancelled_request_has_acquired_is_released(void **state)
-{
-    latch_lease *lease = table_lease_in(unit.store, "r"), *next = table_lease_in(unit.store, "s"),
-                *other = table_lease_in(table_store_with(with_names(LATCH_TABLE_HASH)), "r");
-    latch_request request = unit_waiting(LATCH_ACQUIRE, MINUTE);
-    latch_status status;
-
-    (void) state;
-    request.ttl_ms = MINUTE;
-    UNIT_CHECK(table_try(next, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
-    SERVER.freeze();
-    status = unit_begin(&op, lease, request);
-    UNIT_CHECK(latch_wants(status));
-    UNIT_CHECK(unit_cancel(&op) == LATCH_CONFLICT);
-    UNIT_CHECK(!unit_held(lease) && !lease->busy && lease->state == NULL);
-    SERVER.thaw();
-    UNIT_CHECK(table_try(next, LATCH_PROBE, 0) == LATCH_DONE); /* behind it */
-    UNIT_CHECK(table_try(other, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
-    assert_int_equal(table_count("1 = 1"), 2);
-}
-
-void a_lease_is_renewed_by_the_thread(void **state)
-{
-    latch_lease *lease = table_lease_in(unit.store, "r"),
-                *second = table_lease_in(unit.store, "second");
-
-    (void) state;
-    UNIT_CHECK(unit_open_mailbox() == 0);
-    unit_keep(lease);
-    unit_keep(second);
-    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, 1000) == LATCH_DONE);
-    UNIT_CHECK(table_try(second, LATCH_ACQUIRE, 1000) == LATCH_DONE);
-    unit_await_renewal(lease);
-    unit_await_renewal(second);
-    SERVER.end_sessions();
-    unit_await_renewal(lease); /* on a new connection */
-    unit_expect_no_loss();
-    SERVER.run("DELETE FROM lock_keys WHERE key_id = '%s'", table_hash("r"));
-    assert_ptr_equal(unit_await_loss().lease, lease);
-    UNIT_CHECK(unit_held(second));
-    unit_expect_no_loss();
-    unit_close_mailbox();
-}
-
-void a_given_connection_is_not_renewed_by_a_thread(void **state)
-{
-    latch_lease *lease = table_lease_in(table_client_store(), "r");
-    const latch_renewal_spec spec = UNIT_KEEP;
-
-    (void) state;
-    UNIT_CHECK(unit_open_mailbox() == 0);
-    UNIT_CHECK(latch_lease_start_renewal(lease, unit_mailbox, &spec, &unit.error)
-               == LATCH_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(unit.error.message, "given connection"));
-    unit_close_mailbox();
 }

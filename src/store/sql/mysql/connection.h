@@ -56,7 +56,8 @@ typedef struct mysql_prepared {
 typedef struct mysql_connection {
     latch_engine *engine;
     const mysql_store_options *options;
-    bool is_one_shot; /* for a single statement: the session is not set up */
+    bool is_one_shot;        /* for a single statement: the session is not set up */
+    int64_t lock_timeout_ms; /* of the session */
 
     enum {
         MYSQL_CLOSED = 0,

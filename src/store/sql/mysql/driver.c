@@ -25,8 +25,10 @@ static mysql_session *mysql_of(const sql_session *session)
 static latch_status connect_session(sql_session *session, latch_op *op, int64_t now_ns)
 {
     mysql_connection *connection = &mysql_of(session)->connection;
-    latch_status status = latch_mysql_connect(connection, op, now_ns);
+    latch_status status;
 
+    connection->lock_timeout_ms = session->lock_timeout_ms;
+    status = latch_mysql_connect(connection, op, now_ns);
     if (status == LATCH_DONE) {
         session->number = connection->number;
         session->whole_seconds = !connection->is_mariadb;
@@ -74,6 +76,7 @@ enum {
     SERVER_SHUTDOWN = 1053,
     CONNECTION_KILLED = 1927,
     CLIENT_INTERACTION_TIMEOUT = 4031,
+    RECORD_CHANGED = 1020, /* MariaDB's, since the transaction's first look */
     NO_SUCH_TABLE = 1146,
     UNKNOWN_STATEMENT = 1243, /* it was prepared in another session */
 };
@@ -90,6 +93,8 @@ static sql_outcome mysql_outcome_of(unsigned code)
         case LOCK_DEADLOCK:
         case USER_LOCK_DEADLOCK:
             return SQL_DEADLOCKED;
+        case RECORD_CHANGED:
+            return SQL_CLASHED;
         case NO_SUCH_TABLE:
             return SQL_NO_TABLE;
         case UNKNOWN_STATEMENT:

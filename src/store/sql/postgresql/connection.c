@@ -175,7 +175,8 @@ static void register_socket(postgresql_session *session)
 
 /*
  * Asks for the session's number, and sets what the session must not be subject to, whatever the
- * role or the database say: time-outs that end waits, or end the session while it holds. The server
+ * role or the database say: time-outs that end waits, but for that of its user's, or that end the
+ * session while it holds. The server
  * is to notice, too, that the process or its machine is gone, also while it waits. Servers on
  * systems that cannot do that refuse it: it is asked for at first only. Behind a pooler, which has
  * a number of its own for us, nothing is set: the session may be another's in a moment.
@@ -187,11 +188,12 @@ static void send_session_settings(postgresql_session *session)
 
     snprintf(text, sizeof(text),
              "SELECT concat('1 ', pg_backend_pid()), CASE WHEN pg_backend_pid() = %d THEN concat("
-             "set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false),"
+             "set_config('statement_timeout', '0', false),"
+             "set_config('lock_timeout', '%" PRId64 "', false),"
              "set_config('tcp_keepalives_idle', '15', false),"
              "set_config('tcp_keepalives_interval', '5', false),"
              "set_config('tcp_keepalives_count', '3', false)%s%s) END",
-             PQbackendPID(session->connection),
+             PQbackendPID(session->connection), session->session.lock_timeout_ms,
              version >= 140000 ? ", set_config('idle_session_timeout', '0', false)" : "",
              version >= 140000 && session->settings_sent == 0
                  ? ", set_config('client_connection_check_interval', '1s', false)"

@@ -166,10 +166,13 @@ struct sql_session {
     int64_t command_timeout_ns;
     int64_t connect_timeout_ns;
     int64_t longest_wait_ms; /* of a statement; LATCH_NEVER: any */
-    bool whole_seconds;      /* the server rounds time-outs to them: known when it is connected */
-    int64_t number;          /* the server's; 0 until it is known. A runner's user sets it */
-    char trouble[256];       /* why a statement was refused, or the session lost */
-    unsigned trouble_code;   /* the server's number of that error; 0: it gave none */
+    int64_t
+        lock_timeout_ms;   /* set by its user before it is connected: a statement that waits longer
+                              for a lock of another session is refused, SQL_TIMED_OUT; 0: never */
+    bool whole_seconds;    /* the server rounds time-outs to them: known when it is connected */
+    int64_t number;        /* the server's; 0 until it is known. A runner's user sets it */
+    char trouble[256];     /* why a statement was refused, or the session lost */
+    unsigned trouble_code; /* the server's number of that error; 0: it gave none */
 
     const sql_templates *templates; /* set by its user; NULL: none */
 

@@ -130,7 +130,7 @@ static latch_status apply_release(latch_op *op)
         return LATCH_CONFLICT;
     }
     if (op->request.was_held != NULL) {
-        *op->request.was_held = hold->affected > 0;
+        *op->request.was_held = hold->affected > 0 || (op->flags & WAS_LOST) != 0;
     }
     return LATCH_DONE;
 }

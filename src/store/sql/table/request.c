@@ -10,13 +10,33 @@
 
 /* ---- The next step -------------------------------------------------------------------------- */
 
-/* Leaves the statement to the session, and its hold with it. */
-static void give_up(latch_lease *lease)
+/*
+ * Leaves the statement to the session, and its hold with it. A token that is about to be released
+ * is nobody's any more: an acquire by it, also in another process, would be undone.
+ */
+static void leave_to_session(latch_lease *lease)
 {
     table_hold *hold = lease->state;
 
     hold->lease = NULL;
     lease->state = NULL;
+    latch_free(lease->store->engine, lease->token);
+    lease->token = NULL;
+}
+
+/* No longer awaits the answer. A lease that holds the lock keeps it, whatever the answer is. */
+static void give_up(latch_lease *lease)
+{
+    table_hold *hold = lease->state;
+
+    if (lease->mode == LATCH_FREE) {
+        leave_to_session(lease);
+        return;
+    }
+    hold->is_acquiring = false;
+    hold->lease = NULL;
+    lease->state = NULL;
+    latch_table_hold_get(lease); /* without memory it does not count as held */
 }
 
 /* A hold that is to end earlier than it would counts as shorter before the answer. */
@@ -87,25 +107,6 @@ static latch_status table_advance(latch_op *op, int64_t now_ns)
     return status;
 }
 
-/* In a forked child the session is the parent's, and so is what was sent on it. */
-latch_status latch_table_step(latch_op *op, int64_t now_ns)
-{
-    table_hold *hold = op->state;
-    latch_status status;
-
-    if (hold->store->session->generation == hold->store->store.engine->generation) {
-        return table_advance(op, now_ns);
-    }
-    latch_sql_session_abandon_in_child(hold->store->session);
-    status = latch_table_prepare_token(op);
-    if (status != LATCH_DONE) {
-        return status == LATCH_CONFLICT && op->request.kind == LATCH_RELEASE ? LATCH_DONE : status;
-    }
-    hold->is_uncertain = false;
-    hold->outcome = SQL_UNANSWERED;
-    return table_advance(op, now_ns);
-}
-
 /* ---- Begin ---------------------------------------------------------------------------------- */
 
 static latch_status check_request(latch_op *op)
@@ -169,13 +170,31 @@ static void begin_request(latch_op *op, table_hold *hold)
     op->state = hold;
 }
 
+/* In a forked child the session is the parent's, and so is what was sent on it. */
+latch_status latch_table_step(latch_op *op, int64_t now_ns)
+{
+    table_hold *hold = op->state;
+    latch_status status;
+
+    if (hold->store->session->generation == hold->store->store.engine->generation) {
+        return table_advance(op, now_ns);
+    }
+    latch_sql_session_abandon_in_child(hold->store->session);
+    status = latch_table_prepare_token(op);
+    if (status != LATCH_DONE) {
+        return status == LATCH_CONFLICT && op->request.kind == LATCH_RELEASE ? LATCH_DONE : status;
+    }
+    begin_request(op, hold);
+    return table_advance(op, now_ns);
+}
+
 /* A release that is not awaited: the hold is freed with its answer. */
 static void table_release_for_nobody(latch_lease *lease, int64_t now_ns)
 {
     table_hold *hold = lease->state;
     sql_session *session = hold->store->session;
 
-    give_up(lease);
+    leave_to_session(lease);
     hold->is_acquiring = false;
     hold->statement.timeout_ns = 0;
     latch_table_hold_set_action(hold, TABLE_RELEASE);

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #define SYMFONY_CLASS "Symfony\\Component\\Lock\\Store\\PdoStore"
+/* Time for which a statement waits for the transaction that has locked its row. It must end well
+ * before the session's command time-out, at which nobody would know what becomes of it. */
+#define LOCK_TIMEOUT_MS 1000
 #define DEFAULT_TTL_MS 300000 /* Symfony's initialTtl */
 
 static const table_dialect *const dialects[] = {&latch_table_postgresql, &latch_table_mysql,
@@ -61,6 +64,7 @@ static latch_status open_session(table_store *store, const latch_sql_runner *run
         .settings = options->settings,
         .setting_count = options->setting_count,
     };
+    latch_status status;
 
     if (runner != NULL) {
         return latch_sql_runner_open(engine, runner, dialect->server, &store->session, error);
@@ -71,7 +75,11 @@ static latch_status open_session(table_store *store, const latch_sql_runner *run
                           "package and pkg-config are installed",
                           dialect->missing_library, dialect->missing_library);
     }
-    return dialect->open(engine, &given, &store->session, error);
+    status = dialect->open(engine, &given, &store->session, error);
+    if (status == LATCH_DONE) {
+        store->session->lock_timeout_ms = LOCK_TIMEOUT_MS;
+    }
+    return status;
 }
 
 /* The connection's, and the rows that are locks. */
