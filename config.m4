@@ -259,6 +259,7 @@ if test "$PHP_LATCH" != no; then
       src/base/dsn.c
       src/base/env.c
       src/base/error.c
+      src/base/fork_hook.c
       src/base/hash.c
       src/base/library.c
       src/base/resolve.c
