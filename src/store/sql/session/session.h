@@ -7,6 +7,7 @@
  *     runner.c                driver: statements that the caller runs (a PDO object)
  *     ../postgresql/driver.c  driver: libpq
  *     ../mysql/driver.c       driver: libmariadb
+ *     ../sqlite/driver.c      driver: libsqlite3
  */
 #ifndef LATCH_SQL_SESSION_H
 #define LATCH_SQL_SESSION_H
