@@ -133,6 +133,10 @@ typedef struct sql_driver {
     /* A second session to the same server, not connected; NULL: memory ran out. NULL for drivers
      * whose waits cannot be cancelled, as nothing ever is unanswered. */
     sql_session *(*clone)(const sql_session *session);
+    /* May a clone live longer than its origin, and in another thread? It is the session of a
+     * store's clone then, which would not find the same database by the DSN alone: a relative path
+     * begins in the folder of another time, and each ":memory:" is another one. */
+    bool clones_are_independent;
     /* Sends on a clone a statement that ends the one of the session of that number. NULL: as
      * clone(). */
     void (*send_cancel)(sql_session *clone, int64_t number);

@@ -184,6 +184,7 @@ static const sql_driver driver = {
     .want = sqlite_want,
     .is_alive = sqlite_is_alive,
     .clone = sqlite_clone,
+    .clones_are_independent = true,
     .send_cancel = sqlite_send_cancel,
     .close = sqlite_close_session,
 };
