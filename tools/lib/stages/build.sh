@@ -42,7 +42,7 @@ loads_no_client_library() {
         return 1
     fi
     # But it knows them all.
-    for library in hiredis ssl pq mariadb; do
+    for library in hiredis ssl pq mariadb sqlite3; do
         grep -qaE "lib$library\.so" "$so" || { echo "built without $library" && return 1; }
     done
 }
