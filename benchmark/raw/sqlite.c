@@ -1,22 +1,24 @@
 /*
  * What a lock in a table of SQLite costs in C, acquire and release as one statement each: by the
- * library alone, and by a session of Latch's engine, whose statements go through its queue, its
- * retries and its checks of the file. Both prepare their statements once, and write to a database
- * of their own, with the same journal.
+ * library alone; by a session of Latch's engine, whose statements go through its queue, its retries
+ * and its checks of the file; and by the engine's store. All prepare their statements once. Each
+ * writes to a database of its own, with the same journal.
  *
  *     sqlite FOLDER [ROUNDS]
  *
- * prints microseconds for each journal: the median and the least of the rounds, in which the two
- * take turns, and the ratio of the medians. On a file system in memory (/dev/shm) there is no disk
+ * prints microseconds for each journal: the median and the least of the rounds, in which the three
+ * take turns, and the ratios of the medians. On a file system in memory (/dev/shm) there is no disk
  * to wait for: the ratio is that of the processor time then. To build and run it:
  *
- *     gcc -std=gnu11 -O2 -D_GNU_SOURCE -DLATCH_SQLITE_FILE='"libsqlite3.so.0"' -I. -o /tmp/sqlite \
- *         benchmark/raw/sqlite.c src/engine.c src/{base,engine,renewal}/?*.c src/store/sql/dsn.c \
- *         src/store/sql/{session,sqlite}/?*.c -lsqlite3 -ldl -pthread
+ *     gcc -std=gnu11 -O2 -D_GNU_SOURCE -DLATCH_WITH_SQLITE -I. -o /tmp/sqlite \
+ *         -DLATCH_SQLITE_FILE='"libsqlite3.so.0"' benchmark/raw/sqlite.c src/engine.c \
+ *         src/{base,engine,renewal}/?*.c src/store/sql/dsn.c \
+ *         src/store/sql/{session,sqlite,table}/?*.c -lsqlite3 -ldl -pthread
  *     /tmp/sqlite /var/tmp && /tmp/sqlite /dev/shm
  */
 #include "common.h"
 
+#include "src/engine/store.h"
 #include "src/store/sql/sqlite/driver.h"
 
 #include <sqlite3.h>
@@ -91,20 +93,19 @@ static void end_library(void)
 /* ---- By a session ---------------------------------------------------------------------------- */
 
 static sql_session *session;
+static int current; /* the statement that is sent */
 
-static void write_template(unsigned index, int64_t number, char text[SQL_TEXT_MAX])
+static void write_form(const sql_statement *statement, char text[SQL_TEXT_MAX], sql_values *form)
 {
-    (void) number;
-    snprintf(text, SQL_TEXT_MAX, "%s", texts[index]);
-}
+    int index = current;
 
-static const sql_template all[] = {[ACQUIRE] = {"", "", 3}, [RELEASE] = {"", "", 2}};
-static const sql_templates templates = {all, 2, write_template};
-
-static void bind_values(const sql_statement *statement, sql_parameters *parameters)
-{
     (void) statement;
-    memcpy(parameters->values, values, sizeof(values));
+    snprintf(text, SQL_TEXT_MAX, "%s", texts[index]);
+    for (int at = 0; at < counts[index]; at++) {
+        form->all[at].text = values[at];
+        form->all[at].length = strlen(values[at]);
+    }
+    form->count = (unsigned) counts[index];
 }
 
 static void settle(sql_statement *statement, sql_outcome outcome, const sql_result *result)
@@ -116,23 +117,28 @@ static void settle(sql_statement *statement, sql_outcome outcome, const sql_resu
     }
 }
 
-static const sql_statement_class statement_class = {.bind = bind_values, .settle = settle};
+static const sql_statement_class statement_class = {.write_form = write_form, .settle = settle};
 
 static void execute_in_session(int index)
 {
-    sql_statement statement = {.class = &statement_class,
-                               .template = &all[index],
-                               .returns_nothing = true};
+    sql_statement statement = {.class = &statement_class, .returns_nothing = true};
     latch_error error;
     latch_op op = {.error = &error};
     latch_engine *engine = session->engine;
 
+    current = index;
     latch_sql_session_enqueue(session, &statement, latch_engine_now_ns(engine));
     if (latch_sql_session_drive(session, &statement, &op, latch_engine_now_ns(engine))
         != LATCH_DONE) {
         fputs("sqlite: the session has to wait\n", stderr);
         exit(EXIT_FAILURE);
     }
+}
+
+static void fail_with(const latch_error *error)
+{
+    fprintf(stderr, "sqlite: %s\n", error->message);
+    exit(EXIT_FAILURE);
 }
 
 static void begin_session(latch_engine *engine, const char *path)
@@ -144,10 +150,50 @@ static void begin_session(latch_engine *engine, const char *path)
     snprintf(dsn, sizeof(dsn), "sqlite:%s", path);
     options.dsn_length = strlen(dsn);
     if (latch_sqlite_open(engine, &options, &session, &error) != LATCH_DONE) {
-        fprintf(stderr, "sqlite: %s\n", error.message);
-        exit(EXIT_FAILURE);
+        fail_with(&error);
     }
-    session->templates = &templates;
+}
+
+/* ---- By a store ------------------------------------------------------------------------------ */
+
+extern const latch_store_class latch_table_store;
+
+static latch_store *store;
+static latch_lease lease;
+
+static void execute_in_store(int index)
+{
+    latch_request request = {.kind = index == ACQUIRE ? LATCH_ACQUIRE : LATCH_RELEASE,
+                             .ttl_ms = 30000,
+                             .deadline_ns = LATCH_NEVER};
+    latch_error error = {.message = "the store has to wait"};
+    latch_op op;
+
+    if (latch_op_begin(&op, &lease, &request, &error) != LATCH_DONE) {
+        fail_with(&error);
+    }
+}
+
+static void begin_store(latch_engine *engine, const char *path)
+{
+    char dsn[512];
+    latch_table_options table = {.names = LATCH_TABLE_PLAIN};
+    latch_store_options options = {.dsn = dsn, .table = &table};
+    latch_error error;
+
+    snprintf(dsn, sizeof(dsn), "sqlite:%s", path);
+    options.dsn_length = strlen(dsn);
+    store = latch_store_make(engine, &latch_table_store, &error);
+    if (store == NULL || store->class->open(store, &options, &error) != LATCH_DONE) {
+        fail_with(&error);
+    }
+    latch_lease_init(&lease, store, values[0], strlen(values[0]));
+}
+
+static void end_store(void)
+{
+    latch_lease_drop(&lease);
+    latch_store_close(store);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -182,7 +228,7 @@ static double print_times(const char *journal, const char *subject, double *time
 
 static void make_database(const char *path, const char *journal)
 {
-    char text[512];
+    char text[1024];
 
     snprintf(text, sizeof(text), "PRAGMA journal_mode=%s; " TABLE, journal);
     expect(sqlite3_open(path, &connection) == SQLITE_OK, path);
@@ -195,7 +241,7 @@ static void remove_database(const char *path)
     static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
 
     for (size_t at = 0; at < 4; at++) {
-        char file[512];
+        char file[1024];
 
         snprintf(file, sizeof(file), "%s%s", path, suffixes[at]);
         unlink(file);
@@ -204,30 +250,37 @@ static void remove_database(const char *path)
 
 static void measure(latch_engine *engine, const char *folder, const char *journal, int rounds)
 {
-    static double by_library[ROUNDS_MAX], by_session[ROUNDS_MAX];
-    char paths[2][256];
-    double median;
+    static const char *const names[] = {"library", "session", "store"};
+    static void (*const subjects[])(int index) = {execute_in_library, execute_in_session,
+                                                  execute_in_store};
+    static double times[3][ROUNDS_MAX];
+    char paths[3][256];
+    double medians[3];
 
-    for (int at = 0; at < 2; at++) {
+    for (int at = 0; at < 3; at++) {
         snprintf(paths[at], sizeof(paths[at]), "%s/latch-benchmark-%d-%d.db", folder,
                  (int) getpid(), at);
         make_database(paths[at], journal);
     }
     begin_library(paths[0]);
     begin_session(engine, paths[1]);
-    execute_in_session(ACQUIRE); /* prepares */
-    execute_in_session(RELEASE);
-    for (int round = 0; round < rounds; round++) {
-        by_library[round] = time_of(execute_in_library);
-        by_session[round] = time_of(execute_in_session);
+    begin_store(engine, paths[2]);
+    for (int round = -1; round < rounds; round++) { /* the first one is not counted */
+        for (int at = 0; at < 3; at++) {
+            times[at][round < 0 ? 0 : round] = time_of(subjects[at]);
+        }
     }
-    median = print_times(journal, "library", by_library, rounds);
-    printf("%-8s %-8s %8.3f\n", journal, "ratio",
-           print_times(journal, "session", by_session, rounds) / median);
+    for (int at = 0; at < 3; at++) {
+        medians[at] = print_times(journal, names[at], times[at], rounds);
+    }
+    printf("%-8s ratios   %8.3f %8.3f\n", journal, medians[1] / medians[0],
+           medians[2] / medians[0]);
+    end_store();
     latch_sql_session_end(session);
     end_library();
-    remove_database(paths[0]);
-    remove_database(paths[1]);
+    for (int at = 0; at < 3; at++) {
+        remove_database(paths[at]);
+    }
 }
 
 int main(int argc, char **argv)

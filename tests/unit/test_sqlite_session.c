@@ -163,118 +163,6 @@ static void a_reader_does_not_wait_for_a_writer(void **state)
     }
 }
 
-/* ---- Statements ------------------------------------------------------------------------------ */
-
-enum { INSERT, NAMES };
-
-static const sql_template templates[] = {
-    [INSERT] = {"insert_", "text", 1},
-    [NAMES] = {"names_", "text, text", 2},
-};
-
-static void write_template(unsigned index, int64_t number, char text[SQL_TEXT_MAX])
-{
-    static const char *const texts[] = {
-        [INSERT] = "INSERT INTO names VALUES (?)",
-        [NAMES] = "SELECT name || ? FROM names WHERE name = ?",
-    };
-
-    (void) number;
-    snprintf(text, SQL_TEXT_MAX, "%s", texts[index]);
-}
-
-static const sql_templates all_templates = {templates, 2, write_template};
-
-static sql_step step_with(unsigned index, const char *first, const char *second)
-{
-    sql_step step = sql_step_of("SELECT 'text'");
-
-    sql_under_test->templates = &all_templates;
-    step.statement.template = &templates[index];
-    step.values[0] = first;
-    step.values[1] = second;
-    return step;
-}
-
-static void a_templates_parameters_are_bound(void **state)
-{
-    sql_step quote = step_with(INSERT, "it's ? \"x\"", NULL), plain = step_with(INSERT, "a", NULL);
-    sql_step names = step_with(NAMES, "!", "it's ? \"x\""), other = step_with(NAMES, "?", "a");
-
-    (void) state;
-    sql_enqueue(&plain);
-    sql_await(&plain);
-    expect_trouble(&plain, SQL_NO_TABLE, "no such table: names");
-    unit_sqlite_create(CREATE);
-    assert_string_equal(sql_run(&quote), "");
-    assert_string_equal(sql_run(&plain), "");
-    assert_string_equal(sql_run(&names), "it's ? \"x\"!");
-    assert_string_equal(sql_run(&other), "a?");
-    sql_enqueue(&plain);
-    sql_await(&plain);
-    expect_trouble(&plain, SQL_REFUSED, "UNIQUE constraint failed");
-    assert_string_equal(sql_run(&other), "a?");
-}
-
-static void a_text_of_several_statements_is_all_or_nothing(void **state)
-{
-    sql_step good = sql_step_of("BEGIN IMMEDIATE; INSERT INTO names VALUES ('a'); "
-                                "INSERT INTO names VALUES ('b') RETURNING name; COMMIT; ");
-    sql_step bad = sql_step_of("BEGIN IMMEDIATE; INSERT INTO names VALUES ('c'); "
-                               "INSERT INTO names VALUES ('a'); COMMIT");
-    sql_step names = sql_step_of("SELECT group_concat(name) FROM names");
-
-    (void) state;
-    unit_sqlite_create(CREATE);
-    sql_run(&good);
-    sql_enqueue(&bad);
-    sql_await(&bad);
-    expect_trouble(&bad, SQL_REFUSED, "UNIQUE constraint failed");
-    assert_string_equal(sql_run(&names), "a,b");
-    unit_sqlite_run(unit_sqlite.path, "INSERT INTO names VALUES ('d')"); /* nothing is locked */
-}
-
-static void a_written_row_is_answered_and_committed(void **state)
-{
-    sql_step insert = sql_step_of("INSERT INTO names VALUES ('a'), ('b') RETURNING name");
-
-    (void) state;
-    unit_sqlite_create(CREATE);
-    assert_string_equal(sql_run(&insert), "a");
-    assert_string_equal(unit_sqlite_run(unit_sqlite.path, "SELECT count(*) FROM names"), "2");
-}
-
-/* The library goes on to tell the number of the statement before. */
-static void a_statement_that_changes_nothing_affects_no_rows(void **state)
-{
-#define UPSERT "INSERT INTO names VALUES ('a') ON CONFLICT DO UPDATE SET name = 'b' WHERE "
-    sql_step steps[] = {sql_step_of(UPSERT "true"),
-                        sql_step_of(UPSERT "false"),
-                        sql_step_of("INSERT INTO names VALUES ('c'), ('d')"),
-                        sql_step_of("CREATE TABLE others (name)"),
-                        sql_step_of("SELECT 1"),
-                        sql_step_of("DELETE FROM others"),
-                        sql_step_of("UPDATE names SET name = name"),
-                        sql_step_of("DELETE FROM names")};
-    static const int64_t affected[] = {1, 0, 2, 0, 0, 0, 3, 3};
-
-    (void) state;
-    unit_sqlite_create(CREATE);
-    for (size_t at = 0; at < sizeof(affected) / sizeof(*affected); at++) {
-        sql_run(&steps[at]);
-        assert_int_equal(steps[at].affected, affected[at]);
-        assert_int_equal(steps[at].insert_id, 0);
-    }
-}
-
-static void a_long_value_is_cut_off(void **state)
-{
-    sql_step step = sql_step_of("SELECT printf('%*s', 2000, 'x')");
-
-    (void) state;
-    assert_int_equal(strlen(sql_run(&step)), SQL_VALUE_MAX - 1);
-}
-
 /* ---- The file -------------------------------------------------------------------------------- */
 
 static void a_statement_goes_to_the_file_that_is_there_now(void **state)
@@ -366,11 +254,6 @@ int main(void)
         SQL_TEST(a_statement_is_given_up_in_the_end_and_the_session_stays),
         SQL_TEST(a_row_is_not_answered_before_it_is_committed),
         SQL_TEST(a_reader_does_not_wait_for_a_writer),
-        SQL_TEST(a_templates_parameters_are_bound),
-        SQL_TEST(a_text_of_several_statements_is_all_or_nothing),
-        SQL_TEST(a_written_row_is_answered_and_committed),
-        SQL_TEST(a_statement_that_changes_nothing_affects_no_rows),
-        SQL_TEST(a_long_value_is_cut_off),
         SQL_TEST(a_statement_goes_to_the_file_that_is_there_now),
         SQL_TEST(a_statement_is_lost_when_its_file_is_removed_before_it_could_write),
         SQL_TEST(a_statement_is_lost_when_its_file_is_removed_while_it_writes),

@@ -259,22 +259,28 @@ static void a_session_that_cannot_be_made_leaves_nothing(void **state)
     assert_int_equal(unit.live, live);
 }
 
-static void a_template_without_memory_is_not_carried_out(void **state)
+static void write_form(const sql_statement *statement, char text[SQL_TEXT_MAX], sql_values *values)
 {
-    static const sql_template template = {"", "", 1};
-    static const sql_templates templates = {&template, 1, NULL};
-    sql_step step;
+    (void) statement;
+    (void) values;
+    snprintf(text, SQL_TEXT_MAX, "SELECT 2");
+}
+
+static void a_form_that_cannot_be_kept_is_not_carried_out(void **state)
+{
+    sql_step step = sql_step_of("SELECT 1");
+    sql_statement_class class = *step.statement.class;
 
     (void) state;
     begin("sqlite::memory:");
-    sql_under_test->templates = &templates;
-    step = sql_step_of("SELECT 1");
     sql_run(&step);
-    step.statement.template = &template;
+    class.write_form = write_form;
+    step.statement.class = &class;
     unit.fail_at = unit.allocations + 1;
     sql_enqueue(&step);
     sql_await(&step);
     assert_int_equal(step.outcome, SQL_NO_MEMORY);
+    assert_string_equal(sql_run(&step), "2");
     end();
 }
 
@@ -290,7 +296,7 @@ int main(void)
         UNIT_TEST(a_file_of_another_kind_is_refused, setup),
         UNIT_TEST(a_damaged_file_is_refused, setup),
         UNIT_TEST(a_session_that_cannot_be_made_leaves_nothing, setup),
-        UNIT_TEST(a_template_without_memory_is_not_carried_out, setup),
+        UNIT_TEST(a_form_that_cannot_be_kept_is_not_carried_out, setup),
     };
 
     return cmocka_run_group_tests(tests, unit_sqlite_group_setup, unit_sqlite_group_teardown);

@@ -21,6 +21,7 @@
 #define SQL_PARAMETER_MAX 3   /* parameters of a statement */
 #define SQL_PARAMETER_SIZE 65 /* bytes of a parameter, with its NUL */
 #define SQL_NUMBER_SIZE 24    /* bytes of a number as text, with its NUL */
+#define SQL_VALUES_MAX 8      /* values of a form */
 
 typedef enum {
     SQL_UNANSWERED = 0, /* dequeued */
@@ -76,11 +77,25 @@ typedef struct sql_parameters {
     char numbers[SQL_PARAMETER_MAX][SQL_NUMBER_SIZE]; /* space for values that are written here */
 } sql_parameters;
 
+/* Values of a form, in the order of its placeholders: texts, which live as long as the statement.
+ * The server converts one that is to be a number. */
+typedef struct sql_values {
+    unsigned count;
+    struct {
+        const char *text;
+        size_t length;
+    } all[SQL_VALUES_MAX];
+    char number[SQL_NUMBER_SIZE]; /* space for a value that is written here */
+} sql_values;
+
 /* Functions of a user. When it is asked for a text, the session is connected, and its number known
  * unless it is a runner's. */
 typedef struct sql_statement_class {
     /* Writes the statement with all its values, properly escaped. */
     void (*write)(const sql_statement *statement, char text[SQL_TEXT_MAX]);
+    /* Writes it as a form, with "?" in place of values. For SQLite, which has what it has prepared
+     * by the text of the form. NULL: write() is good enough for it. */
+    void (*write_form)(const sql_statement *statement, char text[SQL_TEXT_MAX], sql_values *values);
     /* Fills in the values of its template's parameters. NULL for users without templates. */
     void (*bind)(const sql_statement *statement, sql_parameters *parameters);
     /*

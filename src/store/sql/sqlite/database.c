@@ -8,29 +8,28 @@
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-static void finalize_all(sqlite_database *database)
+static void forget_prepared(sqlite_database *database, sqlite_prepared *prepared, bool finalizes)
 {
-    for (unsigned at = 0; at < database->prepared_count; at++) {
-        sqlite3_finalize(database->prepared[at]);
+    if (finalizes) {
+        sqlite3_finalize(prepared->stmt);
     }
-    latch_free(database->engine, database->prepared);
-    database->prepared = NULL;
-    database->prepared_count = 0;
+    latch_free(database->engine, prepared->text);
+    *prepared = (sqlite_prepared){.text = NULL};
 }
 
 /* In a child the copy of a database in memory is leaked: SQLite closes no copies. */
 static void sqlite_close(sqlite_database *database)
 {
+    bool closes = database->generation == database->engine->generation;
+
     if (database->handle == NULL) {
         return;
     }
-    if (database->generation == database->engine->generation) {
-        finalize_all(database);
+    for (unsigned at = 0; at < SQLITE_PREPARED_MAX; at++) {
+        forget_prepared(database, &database->prepared[at], closes);
+    }
+    if (closes) {
         sqlite3_close(database->handle);
-    } else {
-        latch_free(database->engine, database->prepared);
-        database->prepared = NULL;
-        database->prepared_count = 0;
     }
     database->handle = NULL;
 }
@@ -215,50 +214,59 @@ static bool run_text(sqlite_database *database, const char *text, sqlite_reply *
     return is_done;
 }
 
-static bool make_room_for_prepared(sqlite_database *database, unsigned count)
+/* The place of the form, which is empty unless it was prepared. */
+static sqlite_prepared *find_prepared(sqlite_database *database, const char *text)
 {
-    if (database->prepared == NULL) {
-        database->prepared = latch_allocate(database->engine, count * sizeof(*database->prepared));
-        if (database->prepared == NULL) {
-            return false;
+    sqlite_prepared *replaced;
+
+    for (unsigned at = 0; at < SQLITE_PREPARED_MAX; at++) {
+        sqlite_prepared *prepared = &database->prepared[at];
+
+        if (prepared->text == NULL || strcmp(prepared->text, text) == 0) {
+            return prepared;
         }
-        memset(database->prepared, 0, count * sizeof(*database->prepared));
-        database->prepared_count = count;
     }
-    return true;
+    replaced = &database->prepared[database->replaced++ % SQLITE_PREPARED_MAX];
+    forget_prepared(database, replaced, true);
+    return replaced;
 }
 
-static sqlite3_stmt *find_template(sqlite_database *database, const sql_templates *templates,
-                                   const sql_template *template, sqlite_reply *reply)
+/* NULL: `reply` says why. */
+static sqlite3_stmt *prepare_form(sqlite_database *database, const char *text, sqlite_reply *reply)
 {
-    unsigned index = (unsigned) (template - templates->all);
-    char text[SQL_TEXT_MAX];
+    sqlite_prepared *prepared = find_prepared(database, text);
     const char *end;
+    size_t size = strlen(text) + 1;
 
-    if (!make_room_for_prepared(database, templates->count)) {
+    if (prepared->text != NULL) {
+        return prepared->stmt;
+    }
+    prepared->text = latch_allocate(database->engine, size);
+    if (prepared->text == NULL) {
         reply->outcome = SQL_NO_MEMORY;
         return NULL;
     }
-    if (database->prepared[index] == NULL) {
-        templates->write(index, 0, text);
-        prepare_first(database, text, &database->prepared[index], &end, reply);
+    memcpy(prepared->text, text, size);
+    if (!prepare_first(database, text, &prepared->stmt, &end, reply)) {
+        forget_prepared(database, prepared, true);
     }
-    return database->prepared[index];
+    return prepared->stmt;
 }
 
-/* The values live until the statement is executed, and no longer. */
-static bool run_template(sqlite_database *database, const sql_templates *templates,
-                         const sql_statement *statement, sqlite_reply *reply)
+static bool run_form(sqlite_database *database, const sql_statement *statement, sqlite_reply *reply)
 {
-    sqlite3_stmt *stmt = find_template(database, templates, statement->template, reply);
-    sql_parameters parameters;
+    char text[SQL_TEXT_MAX];
+    sql_values values = {.count = 0};
+    sqlite3_stmt *stmt;
 
+    statement->class->write_form(statement, text, &values);
+    stmt = prepare_form(database, text, reply);
     if (stmt == NULL) {
         return false;
     }
-    statement->class->bind(statement, &parameters);
-    for (unsigned at = 0; at < statement->template->parameter_count; at++) {
-        if (sqlite3_bind_text(stmt, (int) at + 1, parameters.values[at], -1, SQLITE_STATIC)
+    for (unsigned at = 0; at < values.count; at++) {
+        if (sqlite3_bind_text(stmt, (int) at + 1, values.all[at].text, (int) values.all[at].length,
+                              SQLITE_STATIC)
             != SQLITE_OK) {
             latch_sqlite_fail(database->handle, reply);
             return false;
@@ -267,13 +275,12 @@ static bool run_template(sqlite_database *database, const sql_templates *templat
     return execute_statement(database, stmt, reply);
 }
 
-static bool run_any(sqlite_database *database, const sql_templates *templates,
-                    const sql_statement *statement, sqlite_reply *reply)
+static bool run_any(sqlite_database *database, const sql_statement *statement, sqlite_reply *reply)
 {
     char text[SQL_TEXT_MAX];
 
-    if (statement->template != NULL) {
-        return run_template(database, templates, statement, reply);
+    if (statement->class->write_form != NULL) {
+        return run_form(database, statement, reply);
     }
     statement->class->write(statement, text);
     return run_text(database, text, reply);
@@ -292,12 +299,12 @@ static bool make_ready(sqlite_database *database, bool is_retry, sqlite_reply *r
     return database->handle != NULL || sqlite_open(database, reply);
 }
 
-void latch_sqlite_database_run(sqlite_database *database, const sql_templates *templates,
-                               const sql_statement *statement, bool is_retry, sqlite_reply *reply)
+void latch_sqlite_database_run(sqlite_database *database, const sql_statement *statement,
+                               bool is_retry, sqlite_reply *reply)
 {
     reply->outcome = SQL_ANSWERED;
     pthread_mutex_lock(&database->mutex);
-    if (make_ready(database, is_retry, reply) && run_any(database, templates, statement, reply)
+    if (make_ready(database, is_retry, reply) && run_any(database, statement, reply)
         && is_moved(database)) {
         latch_sqlite_fail_moved(reply); /* meanwhile: what was written, nobody else will see */
     }

@@ -14,6 +14,14 @@
 #include "src/store/sql/sqlite/library.h"
 #include "src/store/sql/sqlite/options.h"
 
+#define SQLITE_PREPARED_MAX 12
+
+/* A form that was prepared. */
+typedef struct sqlite_prepared {
+    char *text; /* NULL: none */
+    sqlite3_stmt *stmt;
+} sqlite_prepared;
+
 typedef struct sqlite_database {
     latch_engine *engine;
     const sqlite_options *options;
@@ -22,8 +30,8 @@ typedef struct sqlite_database {
     sqlite3 *handle;       /* NULL: closed */
     bool has_file;         /* else it is in memory */
     unsigned generation;   /* of the process that has opened it */
-    sqlite3_stmt **prepared; /* by the templates' indexes; each NULL before its first use */
-    unsigned prepared_count;
+    sqlite_prepared prepared[SQLITE_PREPARED_MAX];
+    unsigned replaced; /* the place of the next one that is prepared when there is no room */
 } sqlite_database;
 
 /* What became of a statement. */
@@ -49,8 +57,8 @@ bool latch_sqlite_database_is_moved(sqlite_database *database);
  * Carries out a statement, which is all or nothing, without waiting. What was closed or has moved
  * is opened anew, but for a `retry`: then it is lost.
  */
-void latch_sqlite_database_run(sqlite_database *database, const sql_templates *templates,
-                               const sql_statement *statement, bool is_retry, sqlite_reply *reply);
+void latch_sqlite_database_run(sqlite_database *database, const sql_statement *statement,
+                               bool is_retry, sqlite_reply *reply);
 
 /* ---- failure.c */
 

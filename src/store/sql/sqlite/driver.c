@@ -88,8 +88,8 @@ static void attempt_statement(sqlite_session *sqlite)
     sql_session *session = &sqlite->session;
     unsigned pause = sqlite->attempts < PAUSE_COUNT ? sqlite->attempts : PAUSE_COUNT - 1;
 
-    latch_sqlite_database_run(&sqlite->database, session->templates, sqlite->sent,
-                              sqlite->attempts > 0, &sqlite->reply);
+    latch_sqlite_database_run(&sqlite->database, sqlite->sent, sqlite->attempts > 0,
+                              &sqlite->reply);
     sqlite->attempts++;
     sqlite->retry_ns = latch_engine_now_ns(session->engine) + pauses_ns[pause];
 }
