@@ -154,6 +154,13 @@ if test "$PHP_LATCH" != no; then
       src/store/sql/mysql/prepared.c
       src/store/sql/mysql/tls_handshake.c
     ]), [LIBMARIADB], [mysql_init], [libmariadb])
+  LATCH_BACKEND([sqlite], [SQLITE], [SQLite], [libsqlite3], [sqlite3 >= 3.24.0], m4_normalize([
+      src/store/sql/sqlite/database.c
+      src/store/sql/sqlite/driver.c
+      src/store/sql/sqlite/failure.c
+      src/store/sql/sqlite/library.c
+      src/store/sql/sqlite/options.c
+    ]), [SQLITE], [sqlite3_open_v2], [libsqlite3])
 
   AC_SEARCH_LIBS([pthread_atfork], [pthread])
   AC_CHECK_FUNCS([ppoll eventfd getrandom pthread_atfork], [], [
@@ -259,6 +266,7 @@ if test "$PHP_LATCH" != no; then
       src/base/dsn.c
       src/base/env.c
       src/base/error.c
+      src/base/fork_hook.c
       src/base/hash.c
       src/base/library.c
       src/base/resolve.c
@@ -363,6 +371,7 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/mysql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/postgresql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/session])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/sqlite])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/table])
   PHP_ADD_INCLUDE([$ext_srcdir])
   PHP_ADD_MAKEFILE_FRAGMENT

@@ -90,12 +90,12 @@ static void drive(sql_step *step, bool until_sent)
         if (latch_failed(status)) {
             fail_msg("%s", unit.error.message);
         }
-        if (status != LATCH_WANT_IO || (until_sent && sql_under_test->is_sent)) {
+        if (!latch_wants(status) || (until_sent && sql_under_test->is_sent)) {
             break;
         }
         UNIT_CHECK(unit_now_ns() < give_up_ns);
         descriptor = (struct pollfd){.fd = op.fd, .events = op.events};
-        UNIT_CHECK(poll(&descriptor, 1, 100) >= 0);
+        UNIT_CHECK(poll(&descriptor, 1, status == LATCH_WANT_IO ? 100 : 1) >= 0);
     } while (true);
 }
 

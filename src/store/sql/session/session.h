@@ -7,6 +7,7 @@
  *     runner.c                driver: statements that the caller runs (a PDO object)
  *     ../postgresql/driver.c  driver: libpq
  *     ../mysql/driver.c       driver: libmariadb
+ *     ../sqlite/driver.c      driver: libsqlite3
  */
 #ifndef LATCH_SQL_SESSION_H
 #define LATCH_SQL_SESSION_H
@@ -20,6 +21,7 @@
 #define SQL_PARAMETER_MAX 3   /* parameters of a statement */
 #define SQL_PARAMETER_SIZE 65 /* bytes of a parameter, with its NUL */
 #define SQL_NUMBER_SIZE 24    /* bytes of a number as text, with its NUL */
+#define SQL_VALUES_MAX 8      /* values of a form */
 
 typedef enum {
     SQL_UNANSWERED = 0, /* dequeued */
@@ -75,11 +77,25 @@ typedef struct sql_parameters {
     char numbers[SQL_PARAMETER_MAX][SQL_NUMBER_SIZE]; /* space for values that are written here */
 } sql_parameters;
 
+/* Values of a form, in the order of its placeholders: texts, which live as long as the statement.
+ * The server converts one that is to be a number. */
+typedef struct sql_values {
+    unsigned count;
+    struct {
+        const char *text;
+        size_t length;
+    } all[SQL_VALUES_MAX];
+    char number[SQL_NUMBER_SIZE]; /* space for a value that is written here */
+} sql_values;
+
 /* Functions of a user. When it is asked for a text, the session is connected, and its number known
  * unless it is a runner's. */
 typedef struct sql_statement_class {
     /* Writes the statement with all its values, properly escaped. */
     void (*write)(const sql_statement *statement, char text[SQL_TEXT_MAX]);
+    /* Writes it as a form, with "?" in place of values. For SQLite, which has what it has prepared
+     * by the text of the form. NULL: write() is good enough for it. */
+    void (*write_form)(const sql_statement *statement, char text[SQL_TEXT_MAX], sql_values *values);
     /* Fills in the values of its template's parameters. NULL for users without templates. */
     void (*bind)(const sql_statement *statement, sql_parameters *parameters);
     /*
@@ -132,6 +148,10 @@ typedef struct sql_driver {
     /* A second session to the same server, not connected; NULL: memory ran out. NULL for drivers
      * whose waits cannot be cancelled, as nothing ever is unanswered. */
     sql_session *(*clone)(const sql_session *session);
+    /* May a clone live longer than its origin, and in another thread? It is the session of a
+     * store's clone then, which would not find the same database by the DSN alone: a relative path
+     * begins in the folder of another time, and each ":memory:" is another one. */
+    bool clones_are_independent;
     /* Sends on a clone a statement that ends the one of the session of that number. NULL: as
      * clone(). */
     void (*send_cancel)(sql_session *clone, int64_t number);

@@ -16,6 +16,7 @@ static table_hold *table_hold_of(const sql_statement *statement)
 typedef struct table_text {
     const table_store *store;
     const table_hold *hold; /* NULL: the statement is of no lock */
+    sql_values *values;     /* of a form; NULL: they are in the text */
     char *end, *limit;
 } table_text;
 
@@ -53,10 +54,24 @@ static void text_add_identifier(table_text *text, const char *name)
     }
 }
 
+/* In the place of a value of a form. */
+static void text_add_placeholder(table_text *text, const char *value, size_t length)
+{
+    sql_values *values = text->values;
+
+    text_add(text, "?");
+    values->all[values->count].text = value;
+    values->all[values->count++].length = length;
+}
+
 static void text_add_literal(table_text *text, const char *value, size_t length)
 {
     char literal[TABLE_LITERAL_SIZE];
 
+    if (text->values != NULL) {
+        text_add_placeholder(text, value, length);
+        return;
+    }
     text->store->dialect->write_literal(value, length, literal);
     text_add(text, literal);
 }
@@ -65,14 +80,18 @@ static void text_add_literal(table_text *text, const char *value, size_t length)
 static void text_add_seconds(table_text *text)
 {
     int64_t ttl_ms = text->hold->ttl_ms;
-    char number[SQL_NUMBER_SIZE];
+    char own[SQL_NUMBER_SIZE], *number = text->values != NULL ? text->values->number : own;
 
     if (text->store->options->table.layout == LATCH_TABLE_LARAVEL) {
-        snprintf(number, sizeof(number), "%" PRId64, (ttl_ms + 999) / 1000 + 1);
+        snprintf(number, SQL_NUMBER_SIZE, "%" PRId64, (ttl_ms + 999) / 1000 + 1);
     } else {
-        snprintf(number, sizeof(number), "%" PRId64 ".%03d", ttl_ms / 1000, (int) (ttl_ms % 1000));
+        snprintf(number, SQL_NUMBER_SIZE, "%" PRId64 ".%03d", ttl_ms / 1000, (int) (ttl_ms % 1000));
     }
-    text_add(text, number);
+    if (text->values != NULL) {
+        text_add_placeholder(text, number, strlen(number));
+    } else {
+        text_add(text, number);
+    }
 }
 
 static void text_add_format(table_text *text, const char *format);
@@ -158,11 +177,13 @@ static void text_add_format(table_text *text, const char *format)
     }
 }
 
+/* As a form if there are `values`. */
 static void write_action(const table_store *store, const table_hold *hold, table_action action,
-                         char text[SQL_TEXT_MAX])
+                         char text[SQL_TEXT_MAX], sql_values *values)
 {
     table_text written = {.store = store,
                           .hold = hold,
+                          .values = values,
                           .end = text,
                           .limit = text + SQL_TEXT_MAX - 1};
 
@@ -180,7 +201,15 @@ static void table_write(const sql_statement *statement, char text[SQL_TEXT_MAX])
 {
     const table_hold *hold = table_hold_of(statement);
 
-    write_action(hold->store, hold, hold->action, text);
+    write_action(hold->store, hold, hold->action, text, NULL);
+}
+
+static void table_write_form(const sql_statement *statement, char text[SQL_TEXT_MAX],
+                             sql_values *values)
+{
+    const table_hold *hold = table_hold_of(statement);
+
+    write_action(hold->store, hold, hold->action, text, values);
 }
 
 void latch_table_hold_set_action(table_hold *hold, table_action action)
@@ -242,13 +271,16 @@ static void table_settle(sql_statement *statement, sql_outcome outcome, const sq
     }
 }
 
-const sql_statement_class latch_table_statement = {.write = table_write, .settle = table_settle};
+const sql_statement_class latch_table_statement = {.write = table_write,
+                                                   .write_form = table_write_form,
+                                                   .settle = table_settle};
 
 /* ---- Pruning -------------------------------------------------------------------------------- */
 
 static void pruning_write(const sql_statement *statement, char text[SQL_TEXT_MAX])
 {
-    write_action(LATCH_CONTAINER(statement, const table_store, prune), NULL, TABLE_PRUNE, text);
+    write_action(LATCH_CONTAINER(statement, const table_store, prune), NULL, TABLE_PRUNE, text,
+                 NULL);
 }
 
 /* Whatever becomes of it: rows that have expired are in nobody's way. */

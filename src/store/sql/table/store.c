@@ -52,8 +52,8 @@ static latch_status fail_dialect(const table_options *options, latch_error *erro
 
 /* ---- Opening and closing -------------------------------------------------------------------- */
 
-static latch_status open_session(table_store *store, const latch_sql_runner *runner,
-                                 latch_error *error)
+static latch_status open_session(table_store *store, const sql_session *origin,
+                                 const latch_sql_runner *runner, latch_error *error)
 {
     latch_engine *engine = store->store.engine;
     const table_options *options = store->options;
@@ -66,6 +66,10 @@ static latch_status open_session(table_store *store, const latch_sql_runner *run
     };
     latch_status status;
 
+    if (origin != NULL && origin->driver->clones_are_independent) {
+        store->session = origin->driver->clone(origin);
+        return store->session != NULL ? LATCH_DONE : latch_fail_memory(error);
+    }
     if (runner != NULL) {
         return latch_sql_runner_open(engine, runner, dialect->server, &store->session, error);
     }
@@ -113,8 +117,8 @@ static void table_close(latch_store *base)
 }
 
 /* Opens the session of a store that has its options; on failure the store is closed. */
-static latch_status prepare_table_store(table_store *store, const latch_sql_runner *runner,
-                                        latch_error *error)
+static latch_status prepare_table_store(table_store *store, const sql_session *origin,
+                                        const latch_sql_runner *runner, latch_error *error)
 {
     latch_status status = LATCH_DONE;
 
@@ -126,7 +130,7 @@ static latch_status prepare_table_store(table_store *store, const latch_sql_runn
         store->info.state_name = store->options->table.state_name;
     }
     store->store.info = &store->info;
-    status = store->dialect != NULL ? open_session(store, runner, error)
+    status = store->dialect != NULL ? open_session(store, origin, runner, error)
                                     : fail_dialect(store->options, error);
     if (status == LATCH_DONE && runner == NULL) {
         status = make_table_identity(store, error);
@@ -137,8 +141,9 @@ static latch_status prepare_table_store(table_store *store, const latch_sql_runn
     return status;
 }
 
-static latch_status table_open(latch_store *base, const latch_store_options *options,
-                               latch_error *error)
+/* `origin` is the session of the store that it is a clone of, or NULL. */
+static latch_status open_table_store(latch_store *base, const sql_session *origin,
+                                     const latch_store_options *options, latch_error *error)
 {
     table_store *store = (table_store *) base;
     latch_store_options given = *options;
@@ -149,7 +154,14 @@ static latch_status table_open(latch_store *base, const latch_store_options *opt
         given.dsn_length = 0;
     }
     status = latch_table_options_copy(base->engine, &given, &store->options, error);
-    return status == LATCH_DONE ? prepare_table_store(store, options->runner, error) : status;
+    return status == LATCH_DONE ? prepare_table_store(store, origin, options->runner, error)
+                                : status;
+}
+
+static latch_status table_open(latch_store *base, const latch_store_options *options,
+                               latch_error *error)
+{
+    return open_table_store(base, NULL, options, error);
 }
 
 static latch_store *table_clone(const latch_store *base, latch_error *error)
@@ -164,7 +176,7 @@ static latch_store *table_clone(const latch_store *base, latch_error *error)
         .table = &store->options->table,
     };
 
-    if (clone != NULL && table_open(clone, &given, error) != LATCH_DONE) {
+    if (clone != NULL && open_table_store(clone, store->session, &given, error) != LATCH_DONE) {
         latch_free(base->engine, clone);
         return NULL;
     }

@@ -1,0 +1,137 @@
+/* Locks in a table of SQLite: what only they have to promise. */
+#include "sqlite_file.h"
+
+#include "src/engine/store.h"
+
+#include <unistd.h>
+
+static latch_store *open_store(const char *dsn)
+{
+    const latch_store_options options = {.dsn = dsn, .dsn_length = strlen(dsn)};
+    latch_store *store = latch_store_open(unit.engine, "table", &options, &unit.error);
+
+    if (store == NULL) {
+        fail_msg("%s", unit.error.message);
+    }
+    return store;
+}
+
+static latch_status run(latch_lease *lease, latch_op_kind kind)
+{
+    latch_request request = unit_request(kind);
+
+    request.ttl_ms = 60000;
+    return unit_run_request(lease, request);
+}
+
+/* Another store's lease, with the token of this one. */
+static latch_lease *adopt(latch_store *store, const latch_lease *holder)
+{
+    latch_lease *lease = &unit.leases[unit.lease_count++];
+
+    latch_lease_init(lease, store, holder->resource, holder->resource_length);
+    UNIT_CHECK(latch_lease_set_token(lease, holder->token, holder->token_length, &unit.error)
+               == LATCH_DONE);
+    return lease;
+}
+
+/* As the renewal thread has it. */
+static void expect_a_clone_to_renew(const char *dsn)
+{
+    latch_lease *lease, *copy;
+    latch_store *clone;
+
+    unit.real_clock = true;
+    unit.store = open_store(dsn);
+    lease = unit_lease("r");
+    UNIT_CHECK(run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(chdir("/") == 0);
+    clone = unit.store->class->clone(unit.store, &unit.error);
+    UNIT_CHECK(clone != NULL);
+    copy = adopt(clone, lease);
+    UNIT_CHECK(run(copy, LATCH_REFRESH) == LATCH_DONE);
+    UNIT_CHECK(strcmp(clone->class->identity(clone), clone->class->identity(unit.store)) == 0);
+    unit_release(lease);
+    UNIT_CHECK(run(copy, LATCH_REFRESH) == LATCH_CONFLICT);
+    latch_lease_drop(copy);
+    unit.lease_count--;
+    latch_store_close(clone);
+}
+
+static void a_clone_has_the_same_database_in_memory(void **state)
+{
+    (void) state;
+    expect_a_clone_to_renew("sqlite::memory:");
+}
+
+static void a_clone_has_the_same_file_by_a_relative_path(void **state)
+{
+    char before[UNIT_SQLITE_TEXT];
+
+    (void) state;
+    UNIT_CHECK(getcwd(before, sizeof(before)) != NULL && chdir(unit_sqlite.directory) == 0);
+    expect_a_clone_to_renew("sqlite:locks.db");
+    UNIT_CHECK(chdir(before) == 0);
+}
+
+/* Another database in memory is none of theirs. */
+static void a_lock_in_memory_is_the_stores(void **state)
+{
+    latch_lease *lease, other;
+    latch_store *store;
+
+    (void) state;
+    unit.real_clock = true;
+    unit.store = open_store("sqlite::memory:");
+    store = open_store("sqlite::memory:");
+    lease = unit_lease("r");
+    latch_lease_init(&other, store, "r", 1);
+    UNIT_CHECK(run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(run(&other, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(strcmp(store->class->identity(store), store->class->identity(unit.store)) != 0);
+    latch_lease_drop(&other);
+    latch_store_close(store);
+}
+
+static void look_for_it(unit_process *self, void *argument)
+{
+    latch_lease *lease = unit_lease("r");
+
+    (void) argument;
+    UNIT_CHECK(run(lease, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    unit_say(self, 'c');
+    unit_expect(self, 'g');
+    UNIT_CHECK(run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_release(lease);
+}
+
+static void a_child_finds_its_parents_lock(void **state)
+{
+    latch_lease *lease;
+    unit_process child;
+
+    (void) state;
+    unit.real_clock = true;
+    unit_sqlite_create("PRAGMA journal_mode=WAL");
+    unit.store = open_store(unit_sqlite.dsn);
+    lease = unit_lease("r");
+    UNIT_CHECK(run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    child = unit_fork(look_for_it, NULL);
+    unit_expect(&child, 'c');
+    UNIT_CHECK(run(lease, LATCH_REFRESH) == LATCH_DONE);
+    unit_release(lease);
+    unit_say(&child, 'g');
+    unit_join(&child);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        UNIT_TEST(a_clone_has_the_same_database_in_memory, setup),
+        UNIT_TEST(a_clone_has_the_same_file_by_a_relative_path, setup),
+        UNIT_TEST(a_lock_in_memory_is_the_stores, setup),
+        UNIT_TEST(a_child_finds_its_parents_lock, setup),
+    };
+
+    return cmocka_run_group_tests(tests, unit_sqlite_group_setup, unit_sqlite_group_teardown);
+}
