@@ -247,8 +247,17 @@ if test "$PHP_LATCH" != no; then
       ext/store/redis/redis_store.c
       ext/store/redis/redis_string_store.c
       ext/store/semaphore_store.c
+      ext/store/sql/connection.c
+      ext/store/sql/dbal.c
+      ext/store/sql/pdo.c
       ext/store/sql/runner.c
+      ext/store/sql/settings.c
       ext/store/sql/stores.c
+      ext/store/sql/table_names.c
+      ext/store/sql/table_requests.c
+      ext/store/sql/table_session.c
+      ext/store/sql/table_stores.c
+      ext/store/sql/trouble.c
       ext/store/store_factory.c
       ext/store/store_methods.c
       ext/store/unknown_dsn.c
@@ -301,6 +310,7 @@ if test "$PHP_LATCH" != no; then
       src/store/flock/wait.c
       src/store/flock/watch.c
       src/store/local/callback.c
+      src/store/local/database.c
       src/store/local/memory.c
       src/store/local/memory_calls.c
       src/store/local/memory_count_down.c

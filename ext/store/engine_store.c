@@ -18,6 +18,7 @@ php_latch_store *php_latch_store_create(zend_class_entry *ce)
     store->pass_on = false;
     store->is_called = false;
     store->initial_ttl_ms = 0;
+    store->extra = NULL;
     zend_object_std_init(&store->std, ce);
     object_properties_init(&store->std, ce);
     store->std.handlers = &handlers;
@@ -36,6 +37,9 @@ static void engine_store_free(zend_object *object)
             backend->ops->detach(backend);
         }
         php_latch_backend_release(backend);
+    }
+    if (store->extra != NULL) {
+        store->extra->free(store->extra);
     }
     zend_object_std_dtor(object);
 }

@@ -4,12 +4,18 @@
 
 #include "ext/key/lease.h"
 
+/* What a class of stores keeps beside: begins its own structure. */
+typedef struct php_latch_store_extra {
+    void (*free)(struct php_latch_store_extra *extra);
+} php_latch_store_extra;
+
 typedef struct php_latch_store {
     php_latch_backend *backend; /* NULL until constructed */
     bool remove_on_release;
-    bool pass_on;           /* the locks, to started programs */
-    bool is_called;         /* a LockStore, whose methods call Locks; it has no back end */
-    int64_t initial_ttl_ms; /* of locks that name none, where locks expire; else 0 */
+    bool pass_on;                 /* the locks, to started programs */
+    bool is_called;               /* a LockStore, whose methods call Locks; it has no back end */
+    int64_t initial_ttl_ms;       /* of locks that name none, where locks expire; else 0 */
+    php_latch_store_extra *extra; /* NULL: the class has none, or it is not constructed */
     zend_object std;
 } php_latch_store;
 

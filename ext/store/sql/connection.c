@@ -1,0 +1,59 @@
+/* The first argument of the stores of databases: a DSN, a \PDO or a connection of Doctrine DBAL. */
+#include "ext/store/sql/sql.h"
+
+#include "ext/php/interfaces.h"
+
+#include "zend_exceptions.h"
+
+const php_latch_sql_client_class php_latch_sql_client_classes[] = {
+    [PHP_LATCH_PDO] = {"PDO", "pdo", "connOrDsn"},
+    [PHP_LATCH_DBAL] = {"Doctrine\\DBAL\\Connection", "doctrine\\dbal\\connection", "connOrUrl"},
+};
+
+bool php_latch_sql_parse_connection(php_latch_sql_client client, zval *argument, zend_string **dsn)
+{
+    const php_latch_sql_client_class *class = &php_latch_sql_client_classes[client];
+    zend_class_entry *ce = php_latch_find_class(class->lower_name);
+
+    *dsn = NULL;
+    if ((Z_TYPE_P(argument) == IS_OBJECT && ce != NULL
+         && instanceof_function(Z_OBJCE_P(argument), ce))
+        || (Z_TYPE_P(argument) != IS_NULL && zend_parse_arg_str(argument, dsn, false, 1))) {
+        return true;
+    }
+    if (EG(exception) == NULL) {
+        zend_argument_type_error(1, "must be of type %s|string, %s given", class->name,
+                                 zend_zval_type_name(argument));
+    }
+    return false;
+}
+
+void php_latch_pdo_attribute(zend_object *pdo, zend_long attribute, zval *value)
+{
+    zval argument;
+
+    ZVAL_LONG(&argument, attribute);
+    php_latch_call_method(pdo, "getattribute", value, 1, &argument);
+}
+
+bool php_latch_check_error_mode(const zend_class_entry *ce, zend_object *pdo)
+{
+    zval value;
+    zend_long mode;
+
+    php_latch_pdo_attribute(pdo, PHP_LATCH_PDO_ATTR_ERRMODE, &value);
+    if (EG(exception) != NULL) {
+        return false;
+    }
+    mode = zval_get_long(&value);
+    zval_ptr_dtor(&value);
+    if (mode == PHP_LATCH_PDO_ERRMODE_EXCEPTION) {
+        return true;
+    }
+    zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
+                            "\"%s::__construct\" requires PDO error mode attribute be set to "
+                            "throw Exceptions (i.e. $pdo->setAttribute(PDO::ATTR_ERRMODE, "
+                            "PDO::ERRMODE_EXCEPTION)).",
+                            ZSTR_VAL(ce->name));
+    return false;
+}

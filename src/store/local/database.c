@@ -1,0 +1,97 @@
+/*
+ * Tables in databases that the caller reaches: a function of the caller's carries requests out at
+ * once, by statements. Two stores, as each has a token of its own in a serialised key.
+ */
+#include "src/engine/store.h"
+
+typedef struct database_store {
+    latch_store store;
+    latch_store_calls calls;
+} database_store;
+
+static latch_status database_open(latch_store *base, const latch_store_options *options,
+                                  latch_error *error)
+{
+    if (options == NULL || options->calls == NULL) {
+        return latch_fail(error, LATCH_ERROR_ARGUMENT, 0, "a store of a database needs `calls`");
+    }
+    ((database_store *) base)->calls = *options->calls;
+    return LATCH_DONE;
+}
+
+static void database_close(latch_store *base)
+{
+    const latch_store_calls *calls = &((database_store *) base)->calls;
+
+    if (calls->close != NULL) {
+        calls->close(calls->context);
+    }
+}
+
+/*
+ * Before anything is sent: Symfony's stores have a least TTL, and an expiry is a column of 31 bits.
+ */
+static latch_status check_ttl_for_table(const latch_op *op)
+{
+    int64_t now_s = latch_engine_wall_ns(op->lease->store->engine) / LATCH_NS_PER_S;
+
+    if (op->request.ttl_ms < 1000) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                          "its TTL must be 1 second or more in a table");
+    }
+    return op->request.ttl_ms / 1000 > INT32_MAX - now_s
+               ? latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
+                            "its TTL must end before 2038 in a table")
+               : LATCH_DONE;
+}
+
+static latch_status database_begin(latch_op *op)
+{
+    const latch_store_calls *calls = &((database_store *) op->lease->store)->calls;
+    latch_status status;
+
+    switch (op->request.kind) {
+        case LATCH_ACQUIRE:
+        case LATCH_REFRESH:
+            status = check_ttl_for_table(op);
+            if (status != LATCH_DONE) {
+                return status;
+            }
+            break;
+        case LATCH_ACQUIRE_SHARED:
+        case LATCH_INSPECT:
+            return latch_fail(op->error, LATCH_ERROR_UNSUPPORTED, 0,
+                              op->request.kind == LATCH_INSPECT
+                                  ? "this store cannot tell who holds a lock"
+                                  : "this store has no shared locks");
+        default:
+            break;
+    }
+    return calls->run(calls->context, op->lease, &op->request, op->error);
+}
+
+static const char *database_renewal_unsupported_reason(const latch_store *store)
+{
+    (void) store;
+    return "its statements are sent by PHP code, which no other thread can call";
+}
+
+#define DATABASE_STORE(store_name, store_title, symfony_name)                                      \
+    {                                                                                              \
+        .info =                                                                                    \
+            {                                                                                      \
+                .name = store_name,                                                                \
+                .title = store_title,                                                              \
+                .state_name = "Symfony\\Component\\Lock\\Store\\" symfony_name,                    \
+                .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE,                               \
+                .scope = LATCH_SCOPE_SERVER,                                                       \
+                .default_ttl_ms = 300 * 1000,                                                      \
+            },                                                                                     \
+        .size = sizeof(database_store), .open = database_open, .close = database_close,            \
+        .begin = database_begin,                                                                   \
+        .renewal_unsupported_reason = database_renewal_unsupported_reason,                         \
+    }
+
+const latch_store_class latch_pdo_store = DATABASE_STORE("pdo", "a table, by PDO", "PdoStore");
+const latch_store_class latch_doctrine_dbal_store =
+    DATABASE_STORE("doctrine-dbal", "a table, by Doctrine DBAL", "DoctrineDbalStore");
