@@ -57,3 +57,21 @@ bool php_latch_check_error_mode(const zend_class_entry *ce, zend_object *pdo)
                             ZSTR_VAL(ce->name));
     return false;
 }
+
+zend_long php_latch_sql_insert_id(zend_object *connection, php_latch_sql_client client)
+{
+    zend_class_entry *none;
+    zend_long number;
+    zval value;
+
+    php_latch_call_method(connection, "lastinsertid", &value, 0, NULL);
+    none = client == PHP_LATCH_DBAL
+               ? php_latch_find_class("doctrine\\dbal\\exception\\noidentityvalue")
+               : NULL;
+    if (EG(exception) != NULL && none != NULL && instanceof_function(EG(exception)->ce, none)) {
+        zend_clear_exception();
+    }
+    number = EG(exception) == NULL ? zval_get_long(&value) : 0;
+    zval_ptr_dtor(&value);
+    return number;
+}

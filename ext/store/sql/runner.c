@@ -60,12 +60,42 @@ static bool copy_value(zval *answer, char *value, size_t size)
     return is_value;
 }
 
-/* A statement, and its result. */
+/*
+ * Runs a statement that returns no rows. Only one that calls LAST_INSERT_ID() has an ID: other
+ * servers are asked for theirs in a round trip, and PostgreSQL answers by an error.
+ */
+static bool execute_statement_text(const php_sql_session *session, zend_string *text,
+                                   latch_sql_change *change, php_latch_sql_trouble *trouble)
+{
+    zend_object *connection = session->connection.object;
+    bool is_pdo = session->client == PHP_LATCH_PDO;
+    zval argument, affected;
+
+    ZVAL_STR(&argument, text);
+    php_latch_call_method(connection, is_pdo ? "exec" : "executestatement", &affected, 1,
+                          &argument);
+    if (EG(exception) != NULL || Z_TYPE(affected) == IS_FALSE || Z_TYPE(affected) == IS_UNDEF) {
+        if (is_pdo) {
+            php_latch_sql_trouble_of_object(trouble, connection);
+        }
+        zval_ptr_dtor(&affected);
+        return false;
+    }
+    change->affected = zval_get_long(&affected);
+    zval_ptr_dtor(&affected);
+    if (strstr(ZSTR_VAL(text), "LAST_INSERT_ID(") != NULL) {
+        change->insert_id = php_latch_sql_insert_id(connection, session->client);
+    }
+    return EG(exception) == NULL;
+}
+
+/* A statement, and its result: a value, or what it has changed. */
 typedef struct php_sql_statement {
     const php_sql_session *session;
     const char *text;
-    char *value;
+    char *value; /* NULL: it returns no rows */
     size_t size;
+    latch_sql_change *change;
     php_latch_sql_trouble trouble;
     bool is_answered;
 } php_sql_statement;
@@ -77,32 +107,56 @@ static void run_statement(void *context)
     zval answer;
 
     ZVAL_UNDEF(&answer);
-    if (statement->session->client == PHP_LATCH_PDO) {
+    if (statement->value == NULL) {
+        statement->is_answered = execute_statement_text(statement->session, text, statement->change,
+                                                        &statement->trouble);
+    } else if (statement->session->client == PHP_LATCH_PDO) {
         run_by_pdo(statement->session->connection.object, text, &answer, &statement->trouble);
     } else {
         run_by_dbal(statement->session->connection.object, text, &answer);
     }
     zend_string_release(text);
-    statement->is_answered = copy_value(&answer, statement->value, statement->size);
+    if (statement->value != NULL) {
+        statement->is_answered = copy_value(&answer, statement->value, statement->size);
+    }
 }
 
-/* Handles the exception: an Error is deferred, an Exception becomes the next exception's cause. */
-static latch_status handle_sql_exception(php_sql_session *session, zend_object *thrown,
-                                         latch_error *error)
+/* Reads the exception: an Error is deferred, an Exception becomes the next exception's cause. False
+ * for an Error. */
+static bool read_thrown(php_sql_session *session, zend_object *thrown,
+                        php_latch_sql_trouble *trouble)
 {
-    php_latch_sql_trouble trouble;
-
     if (!instanceof_function(thrown->ce, zend_ce_exception)) {
         php_latch_defer_throw(thrown);
-        return LATCH_INTERRUPTED;
+        return false;
     }
-    php_latch_sql_trouble_of_exception(&session->connection, thrown, &trouble);
-    snprintf(error->message, sizeof(error->message), "%s", trouble.message);
+    php_latch_sql_trouble_of_exception(&session->connection, thrown, trouble);
     php_latch_client_failure_set(thrown);
-    return php_latch_sql_trouble_status(&trouble);
+    return true;
 }
 
 /* ---- The runner ----------------------------------------------------------------------------- */
+
+/* LATCH_DONE; LATCH_ERROR_STORE: statement->trouble says why; or another error. */
+static latch_status call_statement(php_sql_session *session, php_sql_statement *statement,
+                                   latch_error *error)
+{
+    zend_object *thrown;
+
+    if (!php_latch_client_can_call(&session->connection)) {
+        return LATCH_ERROR_MEMORY;
+    }
+    thrown = php_latch_client_call(&session->connection, run_statement, statement);
+    if (LATCH_G(deferred_throw).bailed_out
+        || (thrown != NULL && !read_thrown(session, thrown, &statement->trouble))) {
+        return LATCH_INTERRUPTED;
+    }
+    if (thrown == NULL && statement->is_answered) {
+        return LATCH_DONE;
+    }
+    snprintf(error->message, sizeof(error->message), "%s", statement->trouble.message);
+    return LATCH_ERROR_STORE;
+}
 
 static latch_status run_sql_statement(void *context, const char *text, char *value, size_t size,
                                       latch_error *error)
@@ -115,23 +169,29 @@ static latch_status run_sql_statement(void *context, const char *text, char *val
         .size = size,
         .trouble = {.message = "it gave no answer"},
     };
-    zend_object *thrown;
+    latch_status status = call_statement(session, &statement, error);
 
-    if (!php_latch_client_can_call(&session->connection)) {
-        return LATCH_ERROR_MEMORY;
+    return status == LATCH_ERROR_STORE ? php_latch_sql_trouble_status(&statement.trouble) : status;
+}
+
+static latch_status execute_sql_statement(void *context, const char *text, latch_sql_change *change,
+                                          latch_error *error)
+{
+    php_sql_session *session = context;
+    php_sql_statement statement = {
+        .session = session,
+        .text = text,
+        .change = change,
+        .trouble = {.message = "it gave no answer"},
+    };
+    latch_status status = call_statement(session, &statement, error);
+
+    if (status != LATCH_ERROR_STORE) {
+        return status;
     }
-    thrown = php_latch_client_call(&session->connection, run_statement, &statement);
-    if (LATCH_G(deferred_throw).bailed_out) {
-        return LATCH_INTERRUPTED;
-    }
-    if (thrown != NULL) {
-        return handle_sql_exception(session, thrown, error);
-    }
-    if (statement.is_answered) {
-        return LATCH_DONE;
-    }
-    snprintf(error->message, sizeof(error->message), "%s", statement.trouble.message);
-    return php_latch_sql_trouble_status(&statement.trouble);
+    change->refusal = php_latch_sql_trouble_refusal(&statement.trouble);
+    status = php_latch_sql_trouble_status(&statement.trouble);
+    return status == LATCH_ERROR_LOST || status == LATCH_INTERRUPTED ? status : LATCH_ERROR_STORE;
 }
 
 typedef struct transaction_question {
@@ -181,6 +241,7 @@ latch_sql_runner php_latch_sql_runner(zend_object *connection, php_latch_sql_cli
     return (latch_sql_runner){
         .context = session,
         .run = run_sql_statement,
+        .execute = execute_sql_statement,
         .is_in_transaction = is_in_transaction,
         .close = close_sql_session,
     };

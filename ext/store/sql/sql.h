@@ -41,6 +41,9 @@ extern const php_latch_sql_client_class php_latch_sql_client_classes[];
 /* Reads a constructor's first argument: a text is *dsn, NULL for a connection. False after
  * throwing. */
 bool php_latch_sql_parse_connection(php_latch_sql_client client, zval *argument, zend_string **dsn);
+/* The last insert ID: 0 where there is none, by DBAL 4 as well, which throws. Leaves what else is
+ * thrown. */
+zend_long php_latch_sql_insert_id(zend_object *connection, php_latch_sql_client client);
 /* Reads an attribute of a \PDO; leaves what is thrown. */
 void php_latch_pdo_attribute(zend_object *pdo, zend_long attribute, zval *value);
 /* False after throwing, as a store of that class: the \PDO throws no exceptions. */
@@ -62,8 +65,10 @@ void php_latch_sql_trouble_of_object(php_latch_sql_trouble *trouble, zend_object
 /* Reads an exception that a call of the connection has thrown. */
 void php_latch_sql_trouble_of_exception(php_latch_client *connection, zend_object *exception,
                                         php_latch_sql_trouble *trouble);
-/* What a runner answers for it. */
+/* What a runner's run() answers for it. */
 latch_status php_latch_sql_trouble_status(const php_latch_sql_trouble *trouble);
+/* What its execute() answers for it, where that is LATCH_ERROR_STORE. */
+latch_sql_refusal php_latch_sql_trouble_refusal(const php_latch_sql_trouble *trouble);
 
 /* ---- Settings beside a DSN (settings.c) ------------------------------------------------------ */
 

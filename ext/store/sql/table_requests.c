@@ -183,22 +183,11 @@ static latch_status ask_whether_in_transaction(table_request *request, bool *ans
 
 static bool is_missing_table(const table_dialect *dialect, const php_latch_sql_trouble *trouble)
 {
-    enum { MYSQL_NO_SUCH_TABLE = 1146, ORACLE_NO_TABLE = 942, SQL_SERVER_NO_OBJECT = 208 };
+    enum { ORACLE_NO_TABLE = 942, SQL_SERVER_NO_OBJECT = 208 };
 
-    return trouble->is_missing_table || strcmp(trouble->state, "42P01") == 0
-           || (dialect == &mysql && trouble->code == MYSQL_NO_SUCH_TABLE)
-           || (dialect == &sqlite && strstr(trouble->message, "no such table:") != NULL)
+    return php_latch_sql_trouble_refusal(trouble) == LATCH_SQL_NO_TABLE
            || (dialect == &oracle && trouble->code == ORACLE_NO_TABLE)
            || (dialect == &sql_server && trouble->code == SQL_SERVER_NO_OBJECT);
-}
-
-/* Has the server given the statement up for another one? It may be sent again. */
-static bool is_given_up(const php_latch_sql_trouble *trouble)
-{
-    enum { MYSQL_DEADLOCK = 1213 };
-
-    return strcmp(trouble->state, "40001") == 0 || strcmp(trouble->state, "40P01") == 0
-           || trouble->code == MYSQL_DEADLOCK;
 }
 
 /* Runs the statement; consumes the text. */
@@ -210,7 +199,8 @@ static latch_status run_table_statement(table_request *request, php_latch_table_
     for (int tries = 0; tries < TRIES_MAX; tries++) {
         status = php_latch_table_session_run(request->store->session, &statement, &request->answer,
                                              request->error);
-        if (status != LATCH_ERROR_STORE || !is_given_up(&request->answer.trouble)
+        if (status != LATCH_ERROR_STORE
+            || php_latch_sql_trouble_refusal(&request->answer.trouble) != LATCH_SQL_CLASHED
             || ask_whether_in_transaction(request, &in_transaction) != LATCH_DONE
             || in_transaction) { /* which is given up, too: its owner has to know */
             break;

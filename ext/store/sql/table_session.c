@@ -107,8 +107,7 @@ static void fetch_from_pdo(table_call *call, zend_object *pdo, zend_object *prep
         read_number(&value, &call->answer->affected);
     }
     if (call->statement->wants == PHP_LATCH_WANTS_INSERT_ID) {
-        php_latch_call_method(pdo, "lastinsertid", &value, 0, NULL);
-        read_number(&value, &call->answer->insert_id);
+        call->answer->insert_id = php_latch_sql_insert_id(pdo, PHP_LATCH_PDO);
     }
     call->is_answered = true;
 }
@@ -136,20 +135,6 @@ static void execute_by_pdo(table_call *call, zend_object *pdo)
     zval_ptr_dtor(&prepared); /* frees its result, too, which may be unbuffered */
 }
 
-/* The number; 0 where DBAL 4 throws, as there is none. */
-static void read_dbal_insert_id(zend_object *connection, zend_long *number)
-{
-    zend_class_entry *none;
-    zval value;
-
-    php_latch_call_method(connection, "lastinsertid", &value, 0, NULL);
-    none = php_latch_find_class("doctrine\\dbal\\exception\\noidentityvalue");
-    if (EG(exception) != NULL && none != NULL && instanceof_function(EG(exception)->ce, none)) {
-        zend_clear_exception();
-    }
-    read_number(&value, number);
-}
-
 static void execute_by_dbal(table_call *call, zend_object *connection)
 {
     bool wants_value = call->statement->wants == PHP_LATCH_WANTS_VALUE;
@@ -167,7 +152,7 @@ static void execute_by_dbal(table_call *call, zend_object *connection)
         read_number(&value, &call->answer->affected);
     }
     if (call->statement->wants == PHP_LATCH_WANTS_INSERT_ID && EG(exception) == NULL) {
-        read_dbal_insert_id(connection, &call->answer->insert_id);
+        call->answer->insert_id = php_latch_sql_insert_id(connection, PHP_LATCH_DBAL);
     }
 }
 
@@ -273,8 +258,6 @@ static latch_status check_session(php_latch_table_session *session, latch_error 
 static latch_status handle_thrown(php_latch_table_session *session, zend_object *thrown,
                                   php_latch_sql_trouble *trouble)
 {
-    zend_class_entry *missing;
-
     if (LATCH_G(deferred_throw).bailed_out) {
         return LATCH_INTERRUPTED;
     }
@@ -286,8 +269,6 @@ static latch_status handle_thrown(php_latch_table_session *session, zend_object 
         return LATCH_INTERRUPTED;
     }
     php_latch_sql_trouble_of_exception(&session->connection, thrown, trouble);
-    missing = php_latch_find_class("doctrine\\dbal\\exception\\tablenotfoundexception");
-    trouble->is_missing_table |= missing != NULL && instanceof_function(thrown->ce, missing);
     php_latch_client_failure_set(thrown);
     if (session->dsn != NULL && session->connection.object != NULL
         && php_latch_sql_trouble_status(trouble) == LATCH_ERROR_LOST) {

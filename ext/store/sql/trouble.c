@@ -53,8 +53,11 @@ static void read_sql_exception(void *context)
     zend_object *exception = reader->exception;
     php_latch_sql_trouble *trouble = reader->trouble;
     zend_class_entry *pdo_exception = php_latch_find_class("pdoexception");
+    zend_class_entry *missing =
+        php_latch_find_class("doctrine\\dbal\\exception\\tablenotfoundexception");
     zval unused, *property;
 
+    trouble->is_missing_table = missing != NULL && instanceof_function(exception->ce, missing);
     if (pdo_exception != NULL && instanceof_function(exception->ce, pdo_exception)) {
         property = zend_read_property(exception->ce, exception, ZEND_STRL("errorInfo"), 1, &unused);
         set_error_info(trouble, property);
@@ -134,6 +137,31 @@ latch_status php_latch_sql_trouble_status(const php_latch_sql_trouble *trouble)
         default:
             return tells_of_loss(trouble) ? LATCH_ERROR_LOST : LATCH_ERROR_STORE;
     }
+}
+
+latch_sql_refusal php_latch_sql_trouble_refusal(const php_latch_sql_trouble *trouble)
+{
+    enum {
+        SQLITE_CODE_BUSY = 5,
+        SQLITE_CODE_LOCKED = 6,
+        MYSQL_NO_SUCH_TABLE = 1146,
+        MYSQL_LOCK_WAIT_TIMEOUT = 1205,
+        MYSQL_DEADLOCK = 1213,
+    };
+
+    if (trouble->is_missing_table || has_state(trouble, "42P01") || has_state(trouble, "42S02")
+        || trouble->code == MYSQL_NO_SUCH_TABLE
+        || strstr(trouble->message, "no such table: ") != NULL) {
+        return LATCH_SQL_NO_TABLE;
+    }
+    if (has_state(trouble, "40001") || has_state(trouble, "40P01")
+        || trouble->code == MYSQL_LOCK_WAIT_TIMEOUT || trouble->code == MYSQL_DEADLOCK) {
+        return LATCH_SQL_CLASHED;
+    }
+    return has_state(trouble, "HY000")
+                   && (trouble->code == SQLITE_CODE_BUSY || trouble->code == SQLITE_CODE_LOCKED)
+               ? LATCH_SQL_BUSY
+               : LATCH_SQL_REFUSED;
 }
 
 void php_latch_sql_trouble_of_exception(php_latch_client *connection, zend_object *exception,
