@@ -92,6 +92,6 @@ static const char *database_renewal_unsupported_reason(const latch_store *store)
         .renewal_unsupported_reason = database_renewal_unsupported_reason,                         \
     }
 
-const latch_store_class latch_pdo_store = DATABASE_STORE("pdo", "a table, by PDO", "PdoStore");
+const latch_store_class latch_pdo_store = DATABASE_STORE("pdo", "database tables", "PdoStore");
 const latch_store_class latch_doctrine_dbal_store =
-    DATABASE_STORE("doctrine-dbal", "a table, by Doctrine DBAL", "DoctrineDbalStore");
+    DATABASE_STORE("doctrine-dbal", "database tables", "DoctrineDbalStore");
