@@ -254,6 +254,7 @@ if test "$PHP_LATCH" != no; then
       ext/store/sql/settings.c
       ext/store/sql/stores.c
       ext/store/sql/table_names.c
+      ext/store/sql/table_place.c
       ext/store/sql/table_requests.c
       ext/store/sql/table_session.c
       ext/store/sql/table_stores.c

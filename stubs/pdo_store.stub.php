@@ -22,7 +22,8 @@ class PdoStore implements \Latch\PersistingStoreInterface
      * @param array       $options       db_table (lock_keys), db_id_col (key_id), db_token_col (key_token) and
      *                                   db_expiration_col (key_expiration): names in the database; beside a DSN
      *                                   also db_username, db_password, db_connection_options (attributes of
-     *                                   PDO's), and the options that PostgreSqlStore and MysqlStore have
+     *                                   PDO's); names: "hash", as Symfony up to 8.0 names rows, "plain", as from
+     *                                   8.1 on, or "both"
      * @param float       $gcProbability how probable it is that a new lock has expired rows deleted, 0 to 1
      * @param int         $initialTtl    seconds, 1 or more, after which locks without a TTL expire
      *
@@ -40,10 +41,11 @@ class PdoStore implements \Latch\PersistingStoreInterface
     ) {}
 
     /**
-     * Creates the table. With a DSN that is done by a PDO object that is made for it.
+     * Creates the table.
      *
-     * @throws \PDOException    when the table exists, or cannot be created
-     * @throws \DomainException when it is not known how this kind of database writes it
+     * @throws \PDOException                        when the table exists, or cannot be created; with a PDO object
+     * @throws \Latch\Exception\LockStorageException the same, with a DSN
+     * @throws \DomainException                     when it is not known how this kind of database writes it
      *
      * @tentative-return-type
      */
@@ -86,7 +88,7 @@ class DoctrineDbalStore implements \Latch\PersistingStoreInterface
      * @param \Doctrine\DBAL\Connection|string $connOrUrl     a connection, or a URL of Doctrine's, as in
      *                                                        postgresql://user@localhost/test
      * @param array                            $options       db_table, db_id_col, db_token_col, db_expiration_col
-     *                                                        and the like, as PdoStore has them
+     *                                                        and names, as PdoStore has them
      * @param float                            $gcProbability as PdoStore's
      * @param int                              $initialTtl    as PdoStore's
      *
@@ -106,7 +108,8 @@ class DoctrineDbalStore implements \Latch\PersistingStoreInterface
     /**
      * Creates the table, as configureSchema() describes it.
      *
-     * @throws \Doctrine\DBAL\Exception when the table exists, or cannot be created
+     * @throws \Doctrine\DBAL\Exception            when the table exists, or cannot be created; with a connection
+     * @throws \Latch\Exception\LockStorageException the same, with a URL
      *
      * @tentative-return-type
      */
@@ -121,10 +124,8 @@ class DoctrineDbalStore implements \Latch\PersistingStoreInterface
      * @phpstan-param \Closure(\Closure(string): (int|numeric-string)): bool $isSameDatabase
      *
      * @return \Doctrine\DBAL\Schema\Schema the schema; from DBAL 4.5 on a new one, if the table is added
-     *
-     * @tentative-return-type
      */
-    public function configureSchema(\Doctrine\DBAL\Schema\Schema $schema, \Closure $isSameDatabase): \Doctrine\DBAL\Schema\Schema {}
+    public function configureSchema(\Doctrine\DBAL\Schema\Schema $schema, \Closure $isSameDatabase) {}
 
     /**
      * @implementation-alias Latch\Store\NativeStore::save
@@ -133,13 +134,13 @@ class DoctrineDbalStore implements \Latch\PersistingStoreInterface
     public function save(\Latch\Key $key): void {}
 
     /**
-     * @param float $ttl seconds, 1 or more
+     * @param float $ttl seconds, 1 or more; untyped, as in Symfony's class
      *
      * @throws \Latch\Exception\InvalidTtlException
      *
      * @tentative-return-type
      */
-    public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
+    public function putOffExpiration(\Latch\Key $key, $ttl): void {}
 
     /**
      * @implementation-alias Latch\Store\NativeStore::delete

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 52c61224af4eb2acf528b583665e24c659b700a8 */
+ * Stub hash: 8ec19b4111183fc3e5fdb599b49ac32dbd32c428 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_PdoStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, connOrDsn, PDO, MAY_BE_STRING, NULL)
@@ -35,14 +35,17 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Latch_Store_DoctrineDbalStore_createTable arginfo_class_Latch_Store_PdoStore_createTable
 
-ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_OBJ_INFO_EX(arginfo_class_Latch_Store_DoctrineDbalStore_configureSchema, 0, 2, Doctrine\\DBAL\\Schema\\Schema, 0)
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_DoctrineDbalStore_configureSchema, 0, 0, 2)
 	ZEND_ARG_OBJ_INFO(0, schema, Doctrine\\DBAL\\Schema\\Schema, 0)
 	ZEND_ARG_OBJ_INFO(0, isSameDatabase, Closure, 0)
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_Latch_Store_DoctrineDbalStore_save arginfo_class_Latch_Store_PdoStore_save
 
-#define arginfo_class_Latch_Store_DoctrineDbalStore_putOffExpiration arginfo_class_Latch_Store_PdoStore_putOffExpiration
+ZEND_BEGIN_ARG_WITH_TENTATIVE_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_DoctrineDbalStore_putOffExpiration, 0, 2, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+	ZEND_ARG_INFO(0, ttl)
+ZEND_END_ARG_INFO()
 
 #define arginfo_class_Latch_Store_DoctrineDbalStore_delete arginfo_class_Latch_Store_PdoStore_save
 

@@ -1,5 +1,5 @@
 /* The first argument of the stores of databases: a DSN, a \PDO or a connection of Doctrine DBAL. */
-#include "ext/store/sql/sql.h"
+#include "ext/store/sql/table.h"
 
 #include "ext/php/interfaces.h"
 
@@ -26,6 +26,52 @@ bool php_latch_sql_parse_connection(php_latch_sql_client client, zval *argument,
                                  zend_zval_type_name(argument));
     }
     return false;
+}
+
+php_latch_sql_connection php_latch_sql_connection_of(zend_object *object, php_latch_sql_client kind)
+{
+    GC_ADDREF(object);
+    return (php_latch_sql_connection){.client.object = object, .kind = kind};
+}
+
+php_latch_sql_connection php_latch_sql_connection_to(zend_string *dsn, HashTable *options)
+{
+    GC_TRY_ADDREF(options);
+    return (php_latch_sql_connection){
+        .kind = PHP_LATCH_PDO,
+        .dsn = zend_string_copy(dsn),
+        .options = options,
+    };
+}
+
+void php_latch_sql_connection_end(php_latch_sql_connection *connection)
+{
+    if (connection->dsn != NULL) {
+        zend_string_release(connection->dsn);
+        zend_array_release(connection->options);
+    }
+    if (connection->client.object != NULL) {
+        php_latch_object_release_deferred(connection->client.object);
+    }
+}
+
+zend_object *php_latch_sql_connection_object(php_latch_sql_connection *connection)
+{
+    if (connection->client.object == NULL) {
+        zval pdo;
+
+        php_latch_pdo_make(connection->dsn, connection->options, &pdo);
+        connection->client.object = Z_TYPE(pdo) == IS_OBJECT ? Z_OBJ(pdo) : NULL;
+    }
+    return connection->client.object;
+}
+
+void php_latch_sql_connection_lose(php_latch_sql_connection *connection)
+{
+    if (connection->dsn != NULL && connection->client.object != NULL) {
+        php_latch_object_release_deferred(connection->client.object);
+        connection->client.object = NULL;
+    }
 }
 
 void php_latch_pdo_attribute(zend_object *pdo, zend_long attribute, zval *value)

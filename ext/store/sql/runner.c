@@ -7,8 +7,7 @@
 #include "zend_exceptions.h"
 
 typedef struct php_sql_session {
-    php_latch_client connection;
-    php_latch_sql_client client;
+    php_latch_sql_connection connection;
 } php_sql_session;
 
 /* ---- Statements ----------------------------------------------------------------------------- */
@@ -52,10 +51,14 @@ static void run_by_dbal(zend_object *connection, zend_string *statement, zval *v
 /* Copies the value, "" for NULL or no row; false for any other answer. */
 static bool copy_value(zval *answer, char *value, size_t size)
 {
-    bool is_text = Z_TYPE_P(answer) == IS_STRING;
-    bool is_value = is_text || Z_TYPE_P(answer) == IS_NULL || Z_TYPE_P(answer) == IS_FALSE;
+    bool is_value = Z_TYPE_P(answer) == IS_STRING || Z_TYPE_P(answer) == IS_LONG
+                    || Z_TYPE_P(answer) == IS_NULL || Z_TYPE_P(answer) == IS_FALSE;
 
-    snprintf(value, size, "%s", is_text ? Z_STRVAL_P(answer) : "");
+    if (Z_TYPE_P(answer) == IS_LONG) {
+        snprintf(value, size, ZEND_LONG_FMT, Z_LVAL_P(answer));
+    } else {
+        snprintf(value, size, "%s", Z_TYPE_P(answer) == IS_STRING ? Z_STRVAL_P(answer) : "");
+    }
     zval_ptr_dtor(answer);
     return is_value;
 }
@@ -64,11 +67,10 @@ static bool copy_value(zval *answer, char *value, size_t size)
  * Runs a statement that returns no rows. Only one that calls LAST_INSERT_ID() has an ID: other
  * servers are asked for theirs in a round trip, and PostgreSQL answers by an error.
  */
-static bool execute_statement_text(const php_sql_session *session, zend_string *text,
-                                   latch_sql_change *change, php_latch_sql_trouble *trouble)
+static bool execute_text(zend_object *connection, php_latch_sql_client kind, zend_string *text,
+                         latch_sql_change *change, php_latch_sql_trouble *trouble)
 {
-    zend_object *connection = session->connection.object;
-    bool is_pdo = session->client == PHP_LATCH_PDO;
+    bool is_pdo = kind == PHP_LATCH_PDO;
     zval argument, affected;
 
     ZVAL_STR(&argument, text);
@@ -84,14 +86,14 @@ static bool execute_statement_text(const php_sql_session *session, zend_string *
     change->affected = zval_get_long(&affected);
     zval_ptr_dtor(&affected);
     if (strstr(ZSTR_VAL(text), "LAST_INSERT_ID(") != NULL) {
-        change->insert_id = php_latch_sql_insert_id(connection, session->client);
+        change->insert_id = php_latch_sql_insert_id(connection, kind);
     }
     return EG(exception) == NULL;
 }
 
 /* A statement, and its result: a value, or what it has changed. */
 typedef struct php_sql_statement {
-    const php_sql_session *session;
+    php_sql_session *session;
     const char *text;
     char *value; /* NULL: it returns no rows */
     size_t size;
@@ -103,17 +105,23 @@ typedef struct php_sql_statement {
 static void run_statement(void *context)
 {
     php_sql_statement *statement = context;
-    zend_string *text = zend_string_init(statement->text, strlen(statement->text), 0);
+    php_latch_sql_connection *connection = &statement->session->connection;
+    zend_object *object = php_latch_sql_connection_object(connection);
+    zend_string *text;
     zval answer;
 
+    if (object == NULL) {
+        return;
+    }
+    text = zend_string_init(statement->text, strlen(statement->text), 0);
     ZVAL_UNDEF(&answer);
     if (statement->value == NULL) {
-        statement->is_answered = execute_statement_text(statement->session, text, statement->change,
-                                                        &statement->trouble);
-    } else if (statement->session->client == PHP_LATCH_PDO) {
-        run_by_pdo(statement->session->connection.object, text, &answer, &statement->trouble);
+        statement->is_answered =
+            execute_text(object, connection->kind, text, statement->change, &statement->trouble);
+    } else if (connection->kind == PHP_LATCH_PDO) {
+        run_by_pdo(object, text, &answer, &statement->trouble);
     } else {
-        run_by_dbal(statement->session->connection.object, text, &answer);
+        run_by_dbal(object, text, &answer);
     }
     zend_string_release(text);
     if (statement->value != NULL) {
@@ -130,7 +138,7 @@ static bool read_thrown(php_sql_session *session, zend_object *thrown,
         php_latch_defer_throw(thrown);
         return false;
     }
-    php_latch_sql_trouble_of_exception(&session->connection, thrown, trouble);
+    php_latch_sql_trouble_of_exception(&session->connection.client, thrown, trouble);
     php_latch_client_failure_set(thrown);
     return true;
 }
@@ -143,16 +151,19 @@ static latch_status call_statement(php_sql_session *session, php_sql_statement *
 {
     zend_object *thrown;
 
-    if (!php_latch_client_can_call(&session->connection)) {
+    if (!php_latch_client_can_call(&session->connection.client)) {
         return LATCH_ERROR_MEMORY;
     }
-    thrown = php_latch_client_call(&session->connection, run_statement, statement);
+    thrown = php_latch_client_call(&session->connection.client, run_statement, statement);
     if (LATCH_G(deferred_throw).bailed_out
         || (thrown != NULL && !read_thrown(session, thrown, &statement->trouble))) {
         return LATCH_INTERRUPTED;
     }
     if (thrown == NULL && statement->is_answered) {
         return LATCH_DONE;
+    }
+    if (php_latch_sql_trouble_status(&statement->trouble) == LATCH_ERROR_LOST) {
+        php_latch_sql_connection_lose(&session->connection);
     }
     snprintf(error->message, sizeof(error->message), "%s", statement->trouble.message);
     return LATCH_ERROR_STORE;
@@ -195,18 +206,23 @@ static latch_status execute_sql_statement(void *context, const char *text, latch
 }
 
 typedef struct transaction_question {
-    const php_sql_session *session;
+    php_latch_sql_connection *connection;
     bool answer;
 } transaction_question;
 
 static void read_transaction_state(void *context)
 {
     transaction_question *question = context;
+    php_latch_sql_connection *connection = question->connection;
     zval result;
 
-    php_latch_call_method(question->session->connection.object,
-                          question->session->client == PHP_LATCH_PDO ? "intransaction"
-                                                                     : "istransactionactive",
+    if (connection->client.object == NULL) {
+        question->answer = false;
+        return;
+    }
+    php_latch_call_method(connection->client.object,
+                          connection->kind == PHP_LATCH_PDO ? "intransaction"
+                                                            : "istransactionactive",
                           &result, 0, NULL);
     question->answer = Z_TYPE(result) != IS_FALSE;
     zval_ptr_dtor(&result);
@@ -215,10 +231,11 @@ static void read_transaction_state(void *context)
 static bool is_in_transaction(void *context)
 {
     php_sql_session *session = context;
-    transaction_question question = {session, true};
+    transaction_question question = {&session->connection, true};
 
-    if (php_latch_client_can_call(&session->connection)) {
-        php_latch_client_call_quietly(&session->connection, read_transaction_state, &question);
+    if (php_latch_client_can_call(&session->connection.client)) {
+        php_latch_client_call_quietly(&session->connection.client, read_transaction_state,
+                                      &question);
     }
     return question.answer;
 }
@@ -227,17 +244,15 @@ static void close_sql_session(void *context)
 {
     php_sql_session *session = context;
 
-    OBJ_RELEASE(session->connection.object);
+    php_latch_sql_connection_end(&session->connection);
     free(session);
 }
 
-latch_sql_runner php_latch_sql_runner(zend_object *connection, php_latch_sql_client client)
+latch_sql_runner php_latch_sql_runner(php_latch_sql_connection connection)
 {
     php_sql_session *session = pecalloc(1, sizeof(*session), 1);
 
-    GC_ADDREF(connection);
-    session->connection.object = connection;
-    session->client = client;
+    session->connection = connection;
     return (latch_sql_runner){
         .context = session,
         .run = run_sql_statement,

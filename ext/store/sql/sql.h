@@ -20,11 +20,17 @@ enum {
 /* Kinds of client objects. */
 typedef enum { PHP_LATCH_PDO = 0, PHP_LATCH_DBAL } php_latch_sql_client;
 
-/*
- * Makes a runner of statements by a \PDO object or a Doctrine DBAL connection, of which it keeps a
- * reference.
+/* A \PDO object or a Doctrine DBAL connection, or a DSN of which a \PDO is made at its first use.
  */
-latch_sql_runner php_latch_sql_runner(zend_object *connection, php_latch_sql_client client);
+typedef struct php_latch_sql_connection {
+    php_latch_client client; /* no object yet: it is to be made */
+    php_latch_sql_client kind;
+    zend_string *dsn;   /* NULL: the object was given */
+    HashTable *options; /* beside the DSN, as Symfony's; else NULL */
+} php_latch_sql_connection;
+
+/* Makes a runner of statements by the connection, which it takes over. */
+latch_sql_runner php_latch_sql_runner(php_latch_sql_connection connection);
 
 /* ---- Connections of PHP code (connection.c) -------------------------------------------------- */
 
@@ -37,6 +43,18 @@ typedef struct php_latch_sql_client_class {
 } php_latch_sql_client_class;
 
 extern const php_latch_sql_client_class php_latch_sql_client_classes[];
+
+/* A connection by that object, with a reference to it. */
+php_latch_sql_connection php_latch_sql_connection_of(zend_object *object,
+                                                     php_latch_sql_client kind);
+/* A connection by a \PDO that is to be made of them, with references to both. */
+php_latch_sql_connection php_latch_sql_connection_to(zend_string *dsn, HashTable *options);
+/* Gives back its references. */
+void php_latch_sql_connection_end(php_latch_sql_connection *connection);
+/* The object, made if it is missing; NULL after throwing. */
+zend_object *php_latch_sql_connection_object(php_latch_sql_connection *connection);
+/* It is lost: one of a DSN is made anew when it is used again. */
+void php_latch_sql_connection_lose(php_latch_sql_connection *connection);
 
 /* Reads a constructor's first argument: a text is *dsn, NULL for a connection. False after
  * throwing. */

@@ -119,7 +119,7 @@ static void open_on_connection(const sql_store_class *class, php_latch_store *st
     if (store->backend != NULL) {
         return;
     }
-    runner = php_latch_sql_runner(connection, class->client);
+    runner = php_latch_sql_runner(php_latch_sql_connection_of(connection, class->client));
     options.runner = &runner;
     opened = latch_store_open(php_latch_engine, class->server->store, &options, &error);
     if (opened == NULL) {

@@ -2,6 +2,7 @@
  * Inside the stores of tables:
  *
  *     table_stores.c    the classes
+ *     table_place.c     where a table is: by the engine's session or by PHP code
  *     table_names.c     names in a database
  *     table_requests.c  requests of the engine, and their statements in each dialect
  *     table_session.c   statements in a connection of PHP code
@@ -11,6 +12,7 @@
 #ifndef PHP_LATCH_TABLE_H
 #define PHP_LATCH_TABLE_H
 
+#include "ext/store/engine_store.h"
 #include "ext/store/sql/sql.h"
 
 /* Names in the database, as they go into statements. */
@@ -26,6 +28,23 @@ bool php_latch_table_names_read(php_latch_table_names *names, HashTable *options
 /* Frees them; zeroed ones are allowed. */
 void php_latch_table_names_free(php_latch_table_names *names);
 
+/* ---- Opening (table_place.c) ---------------------------------------------------------------- */
+
+typedef struct php_latch_table_place {
+    const php_latch_table_names *names;
+    const char *name; /* of the engine's store where the engine has no statements */
+    php_latch_sql_client client;
+    zend_object *connection; /* NULL: `dsn` */
+    zend_string *dsn;
+    HashTable *options;
+    double probability; /* that a grant deletes expired rows */
+} php_latch_table_place;
+
+/* Has the engine a client library for that DSN or URL, and statements? */
+bool php_latch_table_is_native(zend_string *dsn);
+/* Opens the store's back end; after throwing it has none. */
+void php_latch_table_open(php_latch_store *store, const php_latch_table_place *place);
+
 /* ---- Requests (table_requests.c) ------------------------------------------------------------ */
 
 typedef struct php_latch_table_session php_latch_table_session;
@@ -37,23 +56,16 @@ latch_store_calls php_latch_table_calls(php_latch_table_session *session,
 
 /* ---- Statements (table_session.c) ----------------------------------------------------------- */
 
-typedef enum {
-    PHP_LATCH_WANTS_VALUE,     /* `value`, `is_true` */
-    PHP_LATCH_WANTS_AFFECTED,  /* `affected` */
-    PHP_LATCH_WANTS_INSERT_ID, /* `affected` and `insert_id` */
-} php_latch_table_wanted;
-
 typedef struct php_latch_table_statement {
     zend_string *text; /* with "?" for each parameter */
     const char *parameters[4];
     size_t count;
-    php_latch_table_wanted wants;
+    bool asks; /* for a value; else it changes rows */
 } php_latch_table_statement;
 
 typedef struct php_latch_table_answer {
-    char value[32]; /* the first one of the first row, if that is a text */
-    bool is_true;   /* is it, as PHP has it? */
-    zend_long affected, insert_id;
+    bool is_true;                  /* the value that was asked for */
+    zend_long affected;            /* number of rows that were changed */
     php_latch_sql_trouble trouble; /* of a failed statement */
 } php_latch_table_answer;
 
@@ -62,11 +74,8 @@ typedef enum {
     PHP_LATCH_ASKED_TRANSACTION, /* is one open? */
 } php_latch_table_asked;
 
-/* A session by that object, of which it keeps a reference. */
-php_latch_table_session *php_latch_table_session_open(zend_object *connection,
-                                                      php_latch_sql_client client);
-/* A session by a \PDO that is made at its first use, of a DSN and the options of Symfony's. */
-php_latch_table_session *php_latch_table_session_open_dsn(zend_string *dsn, HashTable *options);
+/* A session by the connection, which it takes over. */
+php_latch_table_session *php_latch_table_session_open(php_latch_sql_connection connection);
 void php_latch_table_session_close(php_latch_table_session *session);
 /*
  * LATCH_DONE; LATCH_ERROR_STORE: the connection or the server has refused, as `error` and

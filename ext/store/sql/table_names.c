@@ -31,7 +31,7 @@ static const char *end_of_name(const char *text)
 }
 
 /* Is it a name; of a table, also with its schema's in front? */
-static bool is_name(const zend_string *text, bool has_schema)
+static bool is_identifier(const zend_string *text, bool has_schema)
 {
     const char *at = end_of_name(ZSTR_VAL(text));
 
@@ -49,7 +49,7 @@ static zend_string *read_name(HashTable *options, const char *option, const char
     if (value == NULL || Z_TYPE_P(value) == IS_NULL) {
         return zend_string_init(otherwise, strlen(otherwise), 0);
     }
-    if (Z_TYPE_P(value) != IS_STRING || !is_name(Z_STR_P(value), has_schema)) {
+    if (Z_TYPE_P(value) != IS_STRING || !is_identifier(Z_STR_P(value), has_schema)) {
         php_latch_throw_option(option, has_schema
                                            ? "is not the name of a table, as in \"lock_keys\" or "
                                              "\"app.lock_keys\""

@@ -1,9 +1,8 @@
 /*
- * Requests on locks in a table: one statement to take a lock, with its final expiry by the server's
- * clock, and one to give it back. A row that has expired is anybody's.
- *
- * Where no statement does both, insert and take over, as in Oracle and SQL Server, there are two,
- * as in Symfony's store.
+ * Requests on locks in tables of databases that the engine's store "table" has no statements for,
+ * and of those that tell only when they are connected which they are: Symfony's statements, an
+ * insert, and for a row that is there an update. But the final expiry comes with the first one, and
+ * is never early. A row that has expired is anybody's.
  */
 #include "ext/store/sql/table.h"
 
@@ -17,21 +16,13 @@
 #define ID_SIZE 65   /* a sha256 in hex */
 #define TIME_SIZE 32 /* a number of seconds */
 #define TRIES_MAX 4  /* of a statement that the server gives up for another */
-#define PRUNED_MAX "100"
-
-typedef enum {
-    TAKES_IN_TWO, /* by an insert and an update */
-    TAKES_BY_ON_CONFLICT,
-    TAKES_BY_DUPLICATE_KEY,
-} table_way;
 
 /* A kind of database. Formats get the number of seconds, or the client's time, as their text. */
 typedef struct table_dialect {
     const char *driver, *platform; /* PDO's name, the class of DBAL's */
     const char *now;               /* as Symfony's, but for transactions in PostgreSQL */
     const char *expiry;            /* when a TTL is over that begins now: never early */
-    const char *prune;             /* what stands behind DELETE FROM table WHERE; NULL: "expired" */
-    table_way way;
+    const char *or_nothing;        /* of an insert that must not fail; may be NULL */
     bool creates_in_transaction;
 } table_dialect;
 
@@ -47,7 +38,7 @@ static const table_dialect postgresql = {
     .platform = "doctrine\\dbal\\platforms\\postgresqlplatform",
     .now = NOW_POSTGRESQL,
     .expiry = "ceil(" NOW_POSTGRESQL " + %s)",
-    .way = TAKES_BY_ON_CONFLICT,
+    .or_nothing = " ON CONFLICT DO NOTHING", /* an error would abort a transaction */
     .creates_in_transaction = true,
 };
 static const table_dialect mysql = {
@@ -55,7 +46,6 @@ static const table_dialect mysql = {
     .platform = "doctrine\\dbal\\platforms\\abstractmysqlplatform",
     .now = "UNIX_TIMESTAMP(NOW(6))",
     .expiry = "CEIL(UNIX_TIMESTAMP(NOW(6)) + %s)",
-    .way = TAKES_BY_DUPLICATE_KEY,
 };
 /* julianday() counts in milliseconds. */
 static const table_dialect sqlite = {
@@ -63,7 +53,6 @@ static const table_dialect sqlite = {
     .platform = "doctrine\\dbal\\platforms\\sqliteplatform",
     .now = NOW_SQLITE,
     .expiry = NOW_SQLITE " + %s + 0.001",
-    .way = TAKES_BY_ON_CONFLICT,
     .creates_in_transaction = true,
 };
 static const table_dialect oracle = {
@@ -88,7 +77,6 @@ typedef struct table_store {
     php_latch_table_names names;
     double probability;           /* that a grant prunes */
     const table_dialect *dialect; /* NULL until the first request */
-    bool is_there;                /* the table, as a request has found */
 } table_store;
 
 /* A request under way. */
@@ -224,39 +212,35 @@ static latch_status probe_row(table_request *request)
                                ZSTR_VAL(names->expiration), ZSTR_VAL(now)),
             .parameters = {request->id, request->token},
             .count = 2,
-            .wants = PHP_LATCH_WANTS_VALUE,
+            .asks = true,
         });
 
     zend_string_release(now);
     return status != LATCH_DONE ? status : (request->answer.is_true ? LATCH_DONE : LATCH_CONFLICT);
 }
 
-/*
- * Sets the expiry of a row that is ours, expired or not: nobody has had the lock since. In an
- * acquire without an upsert also of one that has expired, which becomes ours.
+/* Sets the expiry of a row that is ours; in an acquire also of one that is anybody's, or was ours.
  */
 static latch_status extend_row(table_request *request, bool takes_expired)
 {
     const php_latch_table_names *names = &request->store->names;
     zend_string *now = write_now(request->store->dialect), *expiry = write_expiry(request);
-    zend_string *or_expired =
-        takes_expired ? strpprintf(0, " OR %s <= %s", ZSTR_VAL(names->expiration), ZSTR_VAL(now))
-                      : ZSTR_EMPTY_ALLOC();
+    zend_string *which =
+        strpprintf(0, takes_expired ? "(%s = ? OR %s <= %s)" : "%s = ? AND %s > %s",
+                   ZSTR_VAL(names->token), ZSTR_VAL(names->expiration), ZSTR_VAL(now));
     latch_status status = run_table_statement(
-        request,
-        (php_latch_table_statement){
-            .text = strpprintf(0, "UPDATE %s SET %s = %s, %s = ? WHERE %s = ? AND (%s = ?%s)",
-                               ZSTR_VAL(names->table), ZSTR_VAL(names->expiration),
-                               ZSTR_VAL(expiry), ZSTR_VAL(names->token), ZSTR_VAL(names->id),
-                               ZSTR_VAL(names->token), ZSTR_VAL(or_expired)),
-            .parameters = {request->token, request->id, request->token},
-            .count = 3,
-            .wants = PHP_LATCH_WANTS_AFFECTED,
-        });
+        request, (php_latch_table_statement){
+                     .text = strpprintf(0, "UPDATE %s SET %s = %s, %s = ? WHERE %s = ? AND %s",
+                                        ZSTR_VAL(names->table), ZSTR_VAL(names->expiration),
+                                        ZSTR_VAL(expiry), ZSTR_VAL(names->token),
+                                        ZSTR_VAL(names->id), ZSTR_VAL(which)),
+                     .parameters = {request->token, request->id, request->token},
+                     .count = 3,
+                 });
 
     zend_string_release(now);
     zend_string_release(expiry);
-    zend_string_release(or_expired);
+    zend_string_release(which);
     if (status != LATCH_DONE || request->answer.affected > 0) {
         return status;
     }
@@ -274,155 +258,70 @@ static latch_status delete_row(table_request *request)
                                                       ZSTR_VAL(names->token)),
                                    .parameters = {request->id, request->token},
                                    .count = 2,
-                                   .wants = PHP_LATCH_WANTS_AFFECTED,
                                });
 }
 
 /* ---- Acquire -------------------------------------------------------------------------------- */
 
-/* PostgreSQL and SQLite: no row is affected where another holder has it. */
-static zend_string *write_on_conflict(const php_latch_table_names *names, const char *now)
-{
-    const char *token = ZSTR_VAL(names->token), *expiration = ZSTR_VAL(names->expiration);
-
-    return strpprintf(0,
-                      " ON CONFLICT (%s) DO UPDATE SET %s = excluded.%s, %s = excluded.%s"
-                      " WHERE held.%s = excluded.%s OR held.%s <= %s",
-                      ZSTR_VAL(names->id), token, token, expiration, expiration, token, token,
-                      expiration, now);
-}
-
-/*
- * MySQL: its count of affected rows is ambiguous, so LAST_INSERT_ID(x) tells: 0: inserted; 1: ours,
- * or expired; else another holder's expiry. Assignments go from left to right.
- */
-static zend_string *write_on_duplicate_key(const php_latch_table_names *names, const char *now)
-{
-    const char *token = ZSTR_VAL(names->token), *expiration = ZSTR_VAL(names->expiration);
-
-    return strpprintf(0,
-                      " ON DUPLICATE KEY UPDATE"
-                      " %s = IF(%s = VALUES(%s) OR %s <= %s, VALUES(%s), %s),"
-                      " %s = IF(%s = VALUES(%s), VALUES(%s) + 0 * LAST_INSERT_ID(1),"
-                      " %s + 0 * LAST_INSERT_ID(%s))",
-                      token, token, token, expiration, now, token, token, expiration, token, token,
-                      expiration, expiration, expiration);
-}
-
-static php_latch_table_statement write_take(const table_request *request)
+static php_latch_table_statement write_insert(const table_request *request)
 {
     const table_dialect *dialect = request->store->dialect;
     const php_latch_table_names *names = &request->store->names;
-    zend_string *now = write_now(dialect), *expiry = write_expiry(request);
-    zend_string *rest = ZSTR_EMPTY_ALLOC();
+    zend_string *expiry = write_expiry(request);
     php_latch_table_statement statement = {
+        .text = strpprintf(0, "INSERT INTO %s (%s, %s, %s) VALUES (?, ?, %s)%s",
+                           ZSTR_VAL(names->table), ZSTR_VAL(names->id), ZSTR_VAL(names->token),
+                           ZSTR_VAL(names->expiration), ZSTR_VAL(expiry),
+                           dialect->or_nothing != NULL ? dialect->or_nothing : ""),
         .parameters = {request->id, request->token},
         .count = 2,
-        .wants = PHP_LATCH_WANTS_AFFECTED,
     };
 
-    if (dialect->way == TAKES_BY_ON_CONFLICT) {
-        rest = write_on_conflict(names, ZSTR_VAL(now));
-    } else if (dialect->way == TAKES_BY_DUPLICATE_KEY) {
-        rest = write_on_duplicate_key(names, ZSTR_VAL(now));
-        statement.wants = PHP_LATCH_WANTS_INSERT_ID;
-    }
-    statement.text = strpprintf(0, "INSERT INTO %s%s (%s, %s, %s) VALUES (?, ?, %s)%s",
-                                ZSTR_VAL(names->table),
-                                dialect->way == TAKES_BY_ON_CONFLICT ? " AS held" : "",
-                                ZSTR_VAL(names->id), ZSTR_VAL(names->token),
-                                ZSTR_VAL(names->expiration), ZSTR_VAL(expiry), ZSTR_VAL(rest));
-    zend_string_release(now);
     zend_string_release(expiry);
-    zend_string_release(rest);
     return statement;
-}
-
-static latch_status judge_insert_id(table_request *request)
-{
-    if (request->answer.insert_id == 0 && request->answer.affected == 0) {
-        return probe_row(request); /* a proxy has lost it */
-    }
-    return request->answer.insert_id <= 1 ? LATCH_DONE : LATCH_CONFLICT;
 }
 
 static latch_status take_row(table_request *request)
 {
-    table_store *store = request->store;
-    latch_status status = run_table_statement(request, write_take(request));
+    latch_status status = run_table_statement(request, write_insert(request));
 
-    if (status == LATCH_ERROR_STORE && store->dialect->way == TAKES_IN_TWO
-        && !is_missing_table(store->dialect, &request->answer.trouble)) {
-        php_latch_client_failure_clear();
-        status = extend_row(request, true); /* the row is there already, and may be ours */
-    } else if (status == LATCH_DONE && store->dialect->way == TAKES_BY_DUPLICATE_KEY) {
-        status = judge_insert_id(request);
-    } else if (status == LATCH_DONE && store->dialect->way == TAKES_BY_ON_CONFLICT) {
-        status = request->answer.affected > 0 ? LATCH_DONE : LATCH_CONFLICT;
+    if (status == LATCH_DONE && request->answer.affected > 0) {
+        return LATCH_DONE;
     }
-    store->is_there |= status == LATCH_DONE || status == LATCH_CONFLICT;
-    return status;
-}
-
-/*
- * PostgreSQL in a transaction, which an error would spoil: makes the table before it is missed.
- */
-static latch_status create_before_error(table_request *request)
-{
-    table_store *store = request->store;
-    bool in_transaction;
-    latch_status status = ask_whether_in_transaction(request, &in_transaction);
-
-    if (status != LATCH_DONE || !in_transaction) {
+    if (status != LATCH_DONE
+        && (status != LATCH_ERROR_STORE
+            || is_missing_table(request->store->dialect, &request->answer.trouble))) {
         return status;
     }
-    status = run_table_statement(
-        request,
-        (php_latch_table_statement){
-            .text = zend_string_init(
-                ZEND_STRL("SELECT CASE WHEN to_regclass(?) IS NULL THEN 'missing' END"), 0),
-            .parameters = {ZSTR_VAL(store->names.table)},
-            .count = 1,
-            .wants = PHP_LATCH_WANTS_VALUE,
-        });
-    return status == LATCH_DONE && strcmp(request->answer.value, "missing") == 0
-               ? php_latch_table_session_create(store->session, &store->names, request->error)
-               : status;
+    php_latch_client_failure_clear();
+    return extend_row(request, true); /* the row is there already, and may be ours */
 }
 
 /* Deletes expired rows, now and then. What fails is left to the next time. */
 static void prune_rows(table_request *request)
 {
     table_store *store = request->store;
-    const char *table = ZSTR_VAL(store->names.table);
-    const char *expiration = ZSTR_VAL(store->names.expiration);
     uint64_t chance = latch_engine_random(php_latch_engine, UINT32_MAX);
     latch_error error = {.message = ""};
     table_request pruning = {.store = store, .error = &error};
     bool in_transaction;
-    zend_string *now, *text;
+    zend_string *now;
 
     if ((double) chance / UINT32_MAX >= store->probability
         || ask_whether_in_transaction(&pruning, &in_transaction) != LATCH_DONE || in_transaction) {
         return;
     }
     now = write_now(store->dialect);
-    if (store->dialect == &postgresql) { /* rows that others work on are left out */
-        text = strpprintf(0,
-                          "DELETE FROM %s WHERE ctid = ANY(ARRAY(SELECT ctid FROM %s WHERE %s <= %s"
-                          " LIMIT " PRUNED_MAX " FOR UPDATE SKIP LOCKED))",
-                          table, table, expiration, ZSTR_VAL(now));
-    } else {
-        text = strpprintf(0, "DELETE FROM %s WHERE %s <= %s%s", table, expiration, ZSTR_VAL(now),
-                          store->dialect == &mysql ? " LIMIT " PRUNED_MAX : "");
-    }
-    zend_string_release(now);
-    if (run_table_statement(&pruning,
-                            (php_latch_table_statement){.text = text,
-                                                        .wants = PHP_LATCH_WANTS_AFFECTED})
+    if (run_table_statement(
+            &pruning,
+            (php_latch_table_statement){
+                .text = strpprintf(0, "DELETE FROM %s WHERE %s <= %s", ZSTR_VAL(store->names.table),
+                                   ZSTR_VAL(store->names.expiration), ZSTR_VAL(now)),
+            })
         != LATCH_DONE) {
         php_latch_client_failure_clear();
     }
+    zend_string_release(now);
 }
 
 /* Creates the missing table, where that does not end the user's transaction. */
@@ -450,12 +349,7 @@ static latch_status acquire_row(table_request *request)
     table_store *store = request->store;
     latch_status status = LATCH_DONE;
 
-    if (!store->is_there && store->dialect == &postgresql) {
-        status = create_before_error(request);
-    }
-    if (status == LATCH_DONE) {
-        status = take_row(request);
-    }
+    status = take_row(request);
     if (status == LATCH_ERROR_STORE && is_missing_table(store->dialect, &request->answer.trouble)) {
         php_latch_client_failure_clear();
         status = create_missing(request);

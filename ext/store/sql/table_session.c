@@ -7,46 +7,22 @@
 #include "zend_exceptions.h"
 
 struct php_latch_table_session {
-    php_latch_client connection; /* no object yet: it is made of `dsn` */
-    php_latch_sql_client client;
-    zend_string *dsn;    /* of a \PDO that is made at its first use; NULL: an object was given */
-    HashTable *options;  /* beside it; a reference */
+    php_latch_sql_connection connection;
     unsigned generation; /* of the process whose connection it is */
 };
 
-php_latch_table_session *php_latch_table_session_open(zend_object *connection,
-                                                      php_latch_sql_client client)
+php_latch_table_session *php_latch_table_session_open(php_latch_sql_connection connection)
 {
-    php_latch_table_session *session = ecalloc(1, sizeof(*session));
+    php_latch_table_session *session = emalloc(sizeof(*session));
 
-    session->client = client;
+    session->connection = connection;
     session->generation = latch_engine_generation(php_latch_engine);
-    if (connection != NULL) {
-        GC_ADDREF(connection);
-        session->connection.object = connection;
-    }
-    return session;
-}
-
-php_latch_table_session *php_latch_table_session_open_dsn(zend_string *dsn, HashTable *options)
-{
-    php_latch_table_session *session = php_latch_table_session_open(NULL, PHP_LATCH_PDO);
-
-    session->dsn = zend_string_copy(dsn);
-    session->options = options;
-    GC_TRY_ADDREF(options);
     return session;
 }
 
 void php_latch_table_session_close(php_latch_table_session *session)
 {
-    if (session->dsn != NULL) {
-        zend_string_release(session->dsn);
-        zend_array_release(session->options);
-    }
-    if (session->connection.object != NULL) {
-        php_latch_object_release_deferred(session->connection.object);
-    }
+    php_latch_sql_connection_end(&session->connection);
     efree(session);
 }
 
@@ -59,30 +35,15 @@ typedef struct table_call {
     bool is_answered;
 } table_call;
 
-/* The connection, which is made if it is not there; NULL after throwing. */
-static zend_object *connection_of(php_latch_table_session *session)
-{
-    if (session->connection.object == NULL) {
-        zval pdo;
-
-        php_latch_pdo_make(session->dsn, session->options, &pdo);
-        session->connection.object = Z_TYPE(pdo) == IS_OBJECT ? Z_OBJ(pdo) : NULL;
-    }
-    return session->connection.object;
-}
-
 static void read_number(zval *value, zend_long *number)
 {
     *number = Z_TYPE_P(value) == IS_LONG || Z_TYPE_P(value) == IS_STRING ? zval_get_long(value) : 0;
     zval_ptr_dtor(value);
 }
 
-static void read_value(zval *value, php_latch_table_answer *answer)
+static void read_truth(zval *value, php_latch_table_answer *answer)
 {
     answer->is_true = zend_is_true(value);
-    if (Z_TYPE_P(value) == IS_STRING) {
-        snprintf(answer->value, sizeof(answer->value), "%s", Z_STRVAL_P(value));
-    }
     zval_ptr_dtor(value);
 }
 
@@ -95,19 +56,16 @@ static void add_parameters(const php_latch_table_statement *statement, zval *par
 }
 
 /* Fetches what was asked for of an executed statement. */
-static void fetch_from_pdo(table_call *call, zend_object *pdo, zend_object *prepared)
+static void fetch_from_pdo(table_call *call, zend_object *prepared)
 {
     zval value;
 
-    if (call->statement->wants == PHP_LATCH_WANTS_VALUE) {
+    if (call->statement->asks) {
         php_latch_call_method(prepared, "fetchcolumn", &value, 0, NULL);
-        read_value(&value, call->answer);
+        read_truth(&value, call->answer);
     } else {
         php_latch_call_method(prepared, "rowcount", &value, 0, NULL);
         read_number(&value, &call->answer->affected);
-    }
-    if (call->statement->wants == PHP_LATCH_WANTS_INSERT_ID) {
-        call->answer->insert_id = php_latch_sql_insert_id(pdo, PHP_LATCH_PDO);
     }
     call->is_answered = true;
 }
@@ -127,7 +85,7 @@ static void execute_by_pdo(table_call *call, zend_object *pdo)
     php_latch_call_method(Z_OBJ(prepared), "execute", &executed, 1, &argument);
     zval_ptr_dtor(&argument);
     if (Z_TYPE(executed) == IS_TRUE) {
-        fetch_from_pdo(call, pdo, Z_OBJ(prepared));
+        fetch_from_pdo(call, Z_OBJ(prepared));
     } else {
         php_latch_sql_trouble_of_object(&call->answer->trouble, Z_OBJ(prepared));
     }
@@ -137,31 +95,27 @@ static void execute_by_pdo(table_call *call, zend_object *pdo)
 
 static void execute_by_dbal(table_call *call, zend_object *connection)
 {
-    bool wants_value = call->statement->wants == PHP_LATCH_WANTS_VALUE;
+    bool asks = call->statement->asks;
     zval arguments[2], value;
 
     ZVAL_STR(&arguments[0], call->statement->text);
     add_parameters(call->statement, &arguments[1]);
-    php_latch_call_method(connection, wants_value ? "fetchone" : "executestatement", &value, 2,
-                          arguments);
+    php_latch_call_method(connection, asks ? "fetchone" : "executestatement", &value, 2, arguments);
     zval_ptr_dtor(&arguments[1]);
     call->is_answered = EG(exception) == NULL;
-    if (wants_value) {
-        read_value(&value, call->answer);
+    if (asks) {
+        read_truth(&value, call->answer);
     } else {
         read_number(&value, &call->answer->affected);
-    }
-    if (call->statement->wants == PHP_LATCH_WANTS_INSERT_ID && EG(exception) == NULL) {
-        call->answer->insert_id = php_latch_sql_insert_id(connection, PHP_LATCH_DBAL);
     }
 }
 
 static void execute_statement(void *context)
 {
     table_call *call = context;
-    zend_object *connection = connection_of(call->session);
+    zend_object *connection = php_latch_sql_connection_object(&call->session->connection);
 
-    if (connection != NULL && call->session->client == PHP_LATCH_PDO) {
+    if (connection != NULL && call->session->connection.kind == PHP_LATCH_PDO) {
         execute_by_pdo(call, connection);
     } else if (connection != NULL) {
         execute_by_dbal(call, connection);
@@ -179,12 +133,12 @@ typedef struct table_question {
 static void ask_driver(void *context)
 {
     table_question *question = context;
-    zend_object *connection = connection_of(question->session);
+    zend_object *connection = php_latch_sql_connection_object(&question->session->connection);
 
     if (connection == NULL) {
         return;
     }
-    if (question->session->client == PHP_LATCH_PDO) {
+    if (question->session->connection.kind == PHP_LATCH_PDO) {
         php_latch_pdo_attribute(connection, PHP_LATCH_PDO_ATTR_DRIVER_NAME, &question->answer);
     } else {
         php_latch_call_method(connection, "getdatabaseplatform", &question->answer, 0, NULL);
@@ -194,12 +148,13 @@ static void ask_driver(void *context)
 static void ask_transaction(void *context)
 {
     table_question *question = context;
-    zend_object *connection = connection_of(question->session);
+    zend_object *connection = php_latch_sql_connection_object(&question->session->connection);
 
     if (connection != NULL) {
         php_latch_call_method(connection,
-                              question->session->client == PHP_LATCH_PDO ? "intransaction"
-                                                                         : "istransactionactive",
+                              question->session->connection.kind == PHP_LATCH_PDO
+                                  ? "intransaction"
+                                  : "istransactionactive",
                               &question->answer, 0, NULL);
     }
 }
@@ -214,8 +169,8 @@ static void create_table(void *context)
     const table_creation *creation = context;
     zval connection;
 
-    ZVAL_OBJ(&connection, creation->session->connection.object);
-    if (creation->session->client == PHP_LATCH_PDO) {
+    ZVAL_OBJ(&connection, creation->session->connection.client.object);
+    if (creation->session->connection.kind == PHP_LATCH_PDO) {
         php_latch_pdo_create_table(Z_OBJ(connection), creation->names);
     } else {
         php_latch_dbal_create_table(&connection, creation->names);
@@ -235,20 +190,20 @@ static latch_status fail_session(latch_error *error, latch_status status, const 
 static latch_status check_session(php_latch_table_session *session, latch_error *error)
 {
     if (session->generation != latch_engine_generation(php_latch_engine)) {
-        if (session->dsn == NULL) {
+        if (session->connection.dsn == NULL) {
             return fail_session(
                 error, LATCH_ERROR_STORE,
                 "the given connection is the parent process's: a forked child needs "
                 "one of its own");
         }
-        if (session->connection.object
+        if (session->connection.client.object
             != NULL) { /* its end would be that of the parent's session */
-            GC_ADD_FLAGS(session->connection.object, IS_OBJ_FREE_CALLED);
-            session->connection.object = NULL;
+            GC_ADD_FLAGS(session->connection.client.object, IS_OBJ_FREE_CALLED);
+            session->connection.client.object = NULL;
         }
         session->generation = latch_engine_generation(php_latch_engine);
     }
-    return php_latch_client_can_call(&session->connection)
+    return php_latch_client_can_call(&session->connection.client)
                ? LATCH_DONE
                : fail_session(error, LATCH_ERROR_BUSY,
                               "the connection is in the middle of another call");
@@ -268,12 +223,10 @@ static latch_status handle_thrown(php_latch_table_session *session, zend_object 
         php_latch_defer_throw(thrown);
         return LATCH_INTERRUPTED;
     }
-    php_latch_sql_trouble_of_exception(&session->connection, thrown, trouble);
+    php_latch_sql_trouble_of_exception(&session->connection.client, thrown, trouble);
     php_latch_client_failure_set(thrown);
-    if (session->dsn != NULL && session->connection.object != NULL
-        && php_latch_sql_trouble_status(trouble) == LATCH_ERROR_LOST) {
-        php_latch_object_release_deferred(session->connection.object);
-        session->connection.object = NULL; /* the next request connects */
+    if (php_latch_sql_trouble_status(trouble) == LATCH_ERROR_LOST) {
+        php_latch_sql_connection_lose(&session->connection);
     }
     return LATCH_ERROR_STORE;
 }
@@ -290,7 +243,7 @@ latch_status php_latch_table_session_ask(php_latch_table_session *session,
     if (status == LATCH_DONE) {
         status =
             handle_thrown(session,
-                          php_latch_client_call(&session->connection,
+                          php_latch_client_call(&session->connection.client,
                                                 asked == PHP_LATCH_ASKED_DRIVER ? ask_driver
                                                                                 : ask_transaction,
                                                 &question),
@@ -314,9 +267,10 @@ latch_status php_latch_table_session_run(php_latch_table_session *session,
     if (status != LATCH_DONE) {
         return status;
     }
-    status = handle_thrown(session,
-                           php_latch_client_call(&session->connection, execute_statement, &call),
-                           &answer->trouble);
+    status =
+        handle_thrown(session,
+                      php_latch_client_call(&session->connection.client, execute_statement, &call),
+                      &answer->trouble);
     if (status == LATCH_DONE && !call.is_answered) {
         status = LATCH_ERROR_STORE;
     }
@@ -332,7 +286,8 @@ latch_status php_latch_table_session_create(php_latch_table_session *session,
 
     if (status == LATCH_DONE) {
         status = handle_thrown(session,
-                               php_latch_client_call(&session->connection, create_table, &creation),
+                               php_latch_client_call(&session->connection.client, create_table,
+                                                     &creation),
                                &trouble);
     }
     return status != LATCH_DONE ? fail_session(error, status, trouble.message) : LATCH_DONE;

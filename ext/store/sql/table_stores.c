@@ -118,25 +118,6 @@ static bool parse_table_call(zend_execute_data *execute_data, table_call *call)
         return true;
 }
 
-/* Opens the back end on the session, which it takes over. Of its connection there is a reference in
- * it; `owner` marks it as one that ends with the request. */
-static void open_table(php_latch_store *store, const char *name, php_latch_table_session *session,
-                       double probability, zend_object *owner)
-{
-    latch_store_calls calls =
-        php_latch_table_calls(session, &((table_arguments *) store->extra)->names, probability);
-    const latch_store_options options = {.calls = &calls};
-    latch_error error;
-    latch_store *opened = latch_store_open(php_latch_engine, name, &options, &error);
-
-    if (opened == NULL) {
-        calls.close(calls.context);
-        zend_throw_exception(php_latch_storage_ce, error.message, 0);
-    } else {
-        store->backend = php_latch_backend_share_on_connection(opened, owner);
-    }
-}
-
 /* Checks the arguments, and keeps them in the store. False after throwing. */
 static bool construct_table(php_latch_store *store, php_latch_sql_client client,
                             const table_call *call)
@@ -168,6 +149,7 @@ static bool construct_table(php_latch_store *store, php_latch_sql_client client,
         GC_ADDREF(arguments->connection);
     }
     store->extra = &arguments->extra;
+    store->least_ttl_ms = 1000;
     store->initial_ttl_ms = (int64_t) call->ttl * 1000;
     return true;
 }
@@ -182,16 +164,16 @@ PHP_METHOD(Latch_Store_PdoStore, __construct)
         RETURN_THROWS();
     }
     arguments = arguments_of(ZEND_THIS);
-    if (arguments->connection != NULL) {
-        if (php_latch_check_error_mode(store->std.ce, arguments->connection)) {
-            open_table(store, PDO_TABLE,
-                       php_latch_table_session_open(arguments->connection, PHP_LATCH_PDO),
-                       call.probability, arguments->connection);
-        }
-    } else if (php_latch_pdo_check_dsn(arguments->dsn, arguments->options)) {
-        open_table(store, PDO_TABLE,
-                   php_latch_table_session_open_dsn(arguments->dsn, arguments->options),
-                   call.probability, &store->std);
+    if (arguments->connection != NULL
+            ? php_latch_check_error_mode(store->std.ce, arguments->connection)
+            : php_latch_pdo_check_dsn(arguments->dsn, arguments->options)) {
+        php_latch_table_open(store, &(php_latch_table_place){.names = &arguments->names,
+                                                             .name = PDO_TABLE,
+                                                             .client = PHP_LATCH_PDO,
+                                                             .connection = arguments->connection,
+                                                             .dsn = arguments->dsn,
+                                                             .options = arguments->options,
+                                                             .probability = call.probability});
     }
 }
 
@@ -200,13 +182,14 @@ PHP_METHOD(Latch_Store_DoctrineDbalStore, __construct)
     php_latch_store *store = php_latch_store_of(Z_OBJ_P(ZEND_THIS));
     table_arguments *arguments;
     table_call call;
-    zval connection;
 
     if (!parse_table_call(execute_data, &call) || !construct_table(store, PHP_LATCH_DBAL, &call)) {
         RETURN_THROWS();
     }
     arguments = arguments_of(ZEND_THIS);
-    if (arguments->connection == NULL) {
+    if (arguments->connection == NULL && !php_latch_table_is_native(arguments->dsn)) {
+        zval connection;
+
         php_latch_dbal_connect(arguments->dsn, &connection);
         if (EG(exception) != NULL) {
             zval_ptr_dtor(&connection);
@@ -214,9 +197,13 @@ PHP_METHOD(Latch_Store_DoctrineDbalStore, __construct)
         }
         arguments->connection = Z_OBJ(connection);
     }
-    open_table(store, DBAL_TABLE,
-               php_latch_table_session_open(arguments->connection, PHP_LATCH_DBAL),
-               call.probability, arguments->connection);
+    php_latch_table_open(store, &(php_latch_table_place){.names = &arguments->names,
+                                                         .name = DBAL_TABLE,
+                                                         .client = PHP_LATCH_DBAL,
+                                                         .connection = arguments->connection,
+                                                         .dsn = arguments->dsn,
+                                                         .options = arguments->options,
+                                                         .probability = call.probability});
 }
 
 /* ---- Methods -------------------------------------------------------------------------------- */
@@ -225,6 +212,17 @@ PHP_METHOD(Latch_Store_DoctrineDbalStore, __construct)
 static bool is_constructed(zval *this_store)
 {
     return php_latch_store_backend(Z_OBJ_P(this_store)) != NULL;
+}
+
+/* Creates the table in the engine's session of a DSN. */
+static void create_by_engine(zval *this_store)
+{
+    const latch_request request = {.kind = LATCH_PROBE, .create = true};
+    zval key;
+
+    php_latch_key_make(&key, arguments_of(this_store)->names.table);
+    php_latch_store_run(Z_OBJ_P(this_store), Z_OBJ(key), &request);
+    zval_ptr_dtor(&key);
 }
 
 PHP_METHOD(Latch_Store_PdoStore, createTable)
@@ -239,13 +237,15 @@ PHP_METHOD(Latch_Store_PdoStore, createTable)
     arguments = arguments_of(ZEND_THIS);
     if (arguments->connection != NULL) {
         php_latch_pdo_create_table(arguments->connection, &arguments->names);
-        return;
+    } else if (php_latch_table_is_native(arguments->dsn)) {
+        create_by_engine(ZEND_THIS);
+    } else {
+        php_latch_pdo_make(arguments->dsn, arguments->options, &pdo);
+        if (Z_TYPE(pdo) == IS_OBJECT) {
+            php_latch_pdo_create_table(Z_OBJ(pdo), &arguments->names);
+        }
+        zval_ptr_dtor(&pdo);
     }
-    php_latch_pdo_make(arguments->dsn, arguments->options, &pdo);
-    if (Z_TYPE(pdo) == IS_OBJECT) {
-        php_latch_pdo_create_table(Z_OBJ(pdo), &arguments->names);
-    }
-    zval_ptr_dtor(&pdo);
 }
 
 PHP_METHOD(Latch_Store_DoctrineDbalStore, createTable)
@@ -258,8 +258,22 @@ PHP_METHOD(Latch_Store_DoctrineDbalStore, createTable)
         RETURN_THROWS();
     }
     arguments = arguments_of(ZEND_THIS);
+    if (arguments->connection == NULL) {
+        create_by_engine(ZEND_THIS);
+        return;
+    }
     ZVAL_OBJ(&connection, arguments->connection);
     php_latch_dbal_create_table(&connection, &arguments->names);
+}
+
+/* A connection of DBAL's to the store's database; the caller frees it. */
+static void connect_by_dbal(const table_arguments *arguments, zval *connection)
+{
+    if (arguments->connection != NULL) {
+        ZVAL_OBJ_COPY(connection, arguments->connection);
+    } else {
+        php_latch_dbal_connect(arguments->dsn, connection);
+    }
 }
 
 PHP_METHOD(Latch_Store_DoctrineDbalStore, configureSchema)
@@ -281,13 +295,15 @@ PHP_METHOD(Latch_Store_DoctrineDbalStore, configureSchema)
         RETURN_THROWS();
     }
     arguments = arguments_of(ZEND_THIS);
-    ZVAL_OBJ(&connection, arguments->connection);
-    if (!php_latch_dbal_has_table(schema, &arguments->names) && EG(exception) == NULL
+    connect_by_dbal(arguments, &connection);
+    if (EG(exception) == NULL && !php_latch_dbal_has_table(schema, &arguments->names)
+        && EG(exception) == NULL
         && php_latch_dbal_is_same_database(&connection, is_same_database)) {
         php_latch_dbal_add_table(schema, &arguments->names, return_value);
     } else if (EG(exception) == NULL) {
         RETVAL_COPY(schema);
     }
+    zval_ptr_dtor(&connection);
 }
 
 /* With Symfony's message, and before anything is sent. */

@@ -28,36 +28,11 @@ static void database_close(latch_store *base)
     }
 }
 
-/*
- * Before anything is sent: Symfony's stores have a least TTL, and an expiry is a column of 31 bits.
- */
-static latch_status check_ttl_for_table(const latch_op *op)
-{
-    int64_t now_s = latch_engine_wall_ns(op->lease->store->engine) / LATCH_NS_PER_S;
-
-    if (op->request.ttl_ms < 1000) {
-        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                          "its TTL must be 1 second or more in a table");
-    }
-    return op->request.ttl_ms / 1000 > INT32_MAX - now_s
-               ? latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                            "its TTL must end before 2038 in a table")
-               : LATCH_DONE;
-}
-
 static latch_status database_begin(latch_op *op)
 {
     const latch_store_calls *calls = &((database_store *) op->lease->store)->calls;
-    latch_status status;
 
     switch (op->request.kind) {
-        case LATCH_ACQUIRE:
-        case LATCH_REFRESH:
-            status = check_ttl_for_table(op);
-            if (status != LATCH_DONE) {
-                return status;
-            }
-            break;
         case LATCH_ACQUIRE_SHARED:
         case LATCH_INSPECT:
             return latch_fail(op->error, LATCH_ERROR_UNSUPPORTED, 0,

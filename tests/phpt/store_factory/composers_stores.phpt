@@ -134,7 +134,7 @@ namespace {
 
     /* Ours ask for nothing. */
     foreach (['flock', 'semaphore', 'in-memory', 'null', 'redis://localhost', 'redis://a?host[b]&redis_cluster=1', 'pgsql+advisory://localhost', 'mysql+advisory:host=x',
-        'sqlite::memory:', 'mysql:host=x', 'oci:x', 'pgsql:x', 'sqlsrv:x'] as $dsn) {
+        'sqlite::memory:', 'mysql:host=x', 'mysql://x', 'oci:x', 'pgsql:host=x', 'postgresql://x', 'sqlsrv:x'] as $dsn) {
         StoreFactory::createStore($dsn);
     }
     check_same([], $asked, 'what is asked for');
@@ -143,7 +143,7 @@ namespace {
     /* Nobody has it: Symfony's messages. */
     $client = new stdClass();
     foreach ([
-        'mysql://localhost' => ['Failed to parse the DSN. Try running "composer require doctrine/dbal".', 'Doctrine\DBAL\DriverManager'],
+        'mssql://localhost' => ['Failed to parse the DSN. Try running "composer require doctrine/dbal".', 'Doctrine\DBAL\DriverManager'],
         'zookeeper://localhost' => ['No lock store supports the given DSN.', STORES . 'ZookeeperStore'],
         'memcached://localhost' => ['Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".', CACHE],
         'rediss:///run/redis.sock' => ['Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".', CACHE],
@@ -179,7 +179,7 @@ namespace {
         throw new RuntimeException("no $name today");
     };
     spl_autoload_register($thrower, true, true);
-    foreach (['mysql://localhost', 'memcached://localhost', 'redis:?host[a]&host[b]', 'zookeeper://localhost', 'dynamodb://x', new Zookeeper()] as $connection) {
+    foreach (['mssql://localhost', 'memcached://localhost', 'redis:?host[a]&host[b]', 'zookeeper://localhost', 'dynamodb://x', new Zookeeper()] as $connection) {
         echo created($connection), "\n";
     }
     spl_autoload_unregister($thrower);

@@ -40,6 +40,11 @@ foreach ([
     'sqlite::memory:' => 'PdoStore',
     'mysql:host=localhost' => 'PdoStore',
     'pgsql:host=localhost' => 'PdoStore',
+    'mysql://localhost/test' => 'DoctrineDbalStore',
+    'mysql2://localhost/test' => 'DoctrineDbalStore',
+    'pgsql://localhost/test' => 'DoctrineDbalStore',
+    'postgres://localhost/test' => 'DoctrineDbalStore',
+    'postgresql://localhost/test' => 'DoctrineDbalStore',
     'oci:dbname=//localhost/test' => 'PdoStore',
     'sqlsrv:server=localhost' => 'PdoStore',
 ] as $dsn => $class) {
@@ -112,8 +117,8 @@ foreach ([new stdClass(), new ArrayObject(), fn () => 1, new class () { }] as $o
     );
 }
 
-/* Doctrine's connections are made by Doctrine, which is not here. */
-foreach (['mysql', 'mysql2', 'pgsql', 'postgres', 'postgresql', 'sqlite', 'sqlite3', 'mssql', 'oci8', 'pdo_oci'] as $scheme) {
+/* Other connections of Doctrine's are made by Doctrine, which is not here. */
+foreach (['mssql', 'oci8', 'pdo_oci'] as $scheme) {
     check_same(
         'Latch\Exception\InvalidArgumentException: Failed to parse the DSN. Try running "composer require doctrine/dbal".',
         outcome(fn () => StoreFactory::createStore("$scheme://localhost/test")),
@@ -135,7 +140,7 @@ echo outcome(fn () => StoreFactory::createStore()), "\n";
 /* No password in a message or a backtrace. */
 ini_set('zend.exception_ignore_args', '0');
 foreach (['redis://:SECRET@localhost?nonsense=1', 'rediss://:SECRET@/run/redis.sock', 'nonsense://SECRET', 'pgsql+advisory:SECRET',
-    'mysql+advisory://:SECRET@localhost?nonsense=1', 'mysql://:SECRET@localhost', 'SECRET', 'SECRET@localhost', 'shop:SECRET@localhost',
+    'mysql+advisory://:SECRET@localhost?nonsense=1', 'mssql://:SECRET@localhost', 'mysql://:SECRET@localhost?nonsense=1', 'SECRET', 'SECRET@localhost', 'shop:SECRET@localhost',
     'redsi:SECRET', 'redis-SECRET'] as $dsn) {
     try {
         StoreFactory::createStore($dsn);

@@ -133,6 +133,7 @@ final class DoctrineDbalStoreTest extends TestCase
     {
         $connection = $this->connection();
         $store = new DoctrineDbalStore($connection);
+        $store->createTable();
         $connection->beginTransaction();
         $store->save($key = new Key('r'));
         $this->assertThrows(LockConflictedException::class, '', static fn () => $store->save(new Key('r')));
