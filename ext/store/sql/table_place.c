@@ -80,11 +80,13 @@ static bool has_library(const char *driver)
     return has;
 }
 
+/* Under open_basedir a file of SQLite is left to PDO, which knows what it has to check. */
 bool php_latch_table_is_native(zend_string *dsn)
 {
     const char *driver = driver_of_dsn(dsn);
+    bool is_confined = PG(open_basedir) != NULL && *PG(open_basedir) != '\0';
 
-    return driver != NULL && has_library(driver);
+    return driver != NULL && has_library(driver) && !(strcmp(driver, SQLITE) == 0 && is_confined);
 }
 
 /* ---- By the engine -------------------------------------------------------------------------- */
@@ -130,15 +132,34 @@ static bool collect_login(php_latch_sql_settings *settings, HashTable *options)
     return is_collected;
 }
 
+/*
+ * The DSN, as a new reference; with an absolute path where PDO takes a relative one, as a thread of
+ * PHP's has a working directory of its own.
+ */
+static zend_string *absolute_dsn(zend_string *dsn)
+{
+    static const char scheme[] = "sqlite:";
+    const char *path = ZSTR_VAL(dsn) + strlen(scheme);
+    char absolute[MAXPATHLEN];
+
+    if (!zend_string_starts_with_cstr(dsn, scheme, strlen(scheme)) || strchr("/:", *path) != NULL
+        || strncmp(path, "file:", strlen("file:")) == 0
+        || expand_filepath(path, absolute) == NULL) {
+        return zend_string_copy(dsn);
+    }
+    return zend_string_concat2(scheme, strlen(scheme), absolute, strlen(absolute));
+}
+
 static void open_native(php_latch_store *store, const php_latch_table_place *place,
                         latch_store_options *options)
 {
+    zend_string *dsn = absolute_dsn(place->dsn);
     php_latch_sql_settings settings;
     latch_store *opened;
     latch_error error;
 
-    options->dsn = ZSTR_VAL(place->dsn);
-    options->dsn_length = ZSTR_LEN(place->dsn);
+    options->dsn = ZSTR_VAL(dsn);
+    options->dsn_length = ZSTR_LEN(dsn);
     if (collect_login(&settings, place->options)) {
         options->settings = settings.list;
         options->setting_count = settings.count;
@@ -151,6 +172,7 @@ static void open_native(php_latch_store *store, const php_latch_table_place *pla
         }
     }
     php_latch_sql_settings_free(&settings);
+    zend_string_release(dsn);
 }
 
 static php_latch_sql_connection connection_of_place(const php_latch_table_place *place)
@@ -200,7 +222,7 @@ static void open_by_engine(php_latch_store *store, const php_latch_table_place *
     if (!read_row_names(place->options, &table.names)) {
         return;
     }
-    if (place->connection == NULL && has_library(driver)) {
+    if (place->connection == NULL && php_latch_table_is_native(place->dsn)) {
         open_native(store, place, &options);
     } else {
         runner = php_latch_sql_runner(connection_of_place(place));

@@ -83,7 +83,7 @@ check_same(0, count($pdo->query("SELECT * FROM sqlite_master")->fetchAll()), 'no
 
 echo "-- later\n";
 $nowhere = new PdoStore('sqlite:/no/such/folder/SECRET');
-echo preg_replace('/S[E]CRET/', '…', $refusal(fn () => (new PdoStore('sqlite:/no/such/folder/x'))->save(new Key('r')))), "\n";
+check(str_contains($refusal(fn () => (new PdoStore('sqlite:/no/such/folder/x'))->save(new Key('r'))), 'unable to open database file'), 'no file');
 echo $refusal(fn () => (new PdoStore('nonsense:password=SECRET'))->save(new Key('r'))), "\n";
 echo $refusal(fn () => (new PdoStore('nonsense:password=SECRET'))->createTable()), "\n";
 echo $refusal(fn () => $store->__construct($pdo)), "\n";
@@ -146,7 +146,6 @@ InvalidTtlException: "Latch\Store\PdoStore::putOffExpiration()" expects a TTL th
 LockAcquiringException: Failed to acquire the "r" lock: its TTL must be 1 second or more in a table.
 LockAcquiringException: Failed to define an expiration for the "r" lock: its TTL must be 1 second or more in a table.
 -- later
-LockStorageException: Failed to store the "r" lock: a statement was refused by SQLite at the given connection: SQLSTATE[HY000] [14] unable to open database file.
 LockStorageException: Failed to store the "r" lock: could not find driver.
 PDOException: could not find driver
 Error: Latch\Store\PdoStore is constructed already

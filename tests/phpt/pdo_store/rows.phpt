@@ -188,6 +188,16 @@ check_same(50, count(array_filter($rows(), fn ($row) => $row[2] > time())), 'hel
 $locks = $lock = null;
 check_same(0, count(array_filter($rows(), fn ($row) => $row[2] > time())), 'released by their ends');
 echo outcome(fn () => (new Lock($make(), $store, 5))->acquireRead()), "\n";
+
+/* Relative paths, and open_basedir, which PDO checks. */
+chdir(dirname($file));
+$relative = new PdoStore('sqlite:relative.db');
+chdir('/');
+$relative->save($key = $make());
+check(file_exists(dirname($file) . '/relative.db'), 'in the folder that was the current one');
+ini_set('open_basedir', dirname($file));
+check((new PdoStore("sqlite:$file"))->exists($key) === false, 'inside of open_basedir');
+check(str_contains(outcome(fn () => (new PdoStore('sqlite:/var/tmp/latch-outside.db'))->exists($key)), 'open_basedir'), 'outside of open_basedir');
 echo "done\n";
 --EXPECT--
 PDOException: SQLSTATE[HY000]: General error: 1 table "lock keys" already exists

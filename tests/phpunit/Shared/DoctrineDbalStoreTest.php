@@ -10,11 +10,13 @@ use Doctrine\DBAL\DriverManager;
 use Doctrine\DBAL\Exception\TableExistsException;
 use Doctrine\DBAL\Schema\Schema;
 use Latch\Exception\LockConflictedException;
+use Latch\Exception\LockStorageException;
 use Latch\Key;
 use Latch\Lock;
 use Latch\PersistingStoreInterface;
 use Latch\Store\DoctrineDbalStore;
 use Latch\Store\PdoStore;
+use Latch\Tests\Support\Subject;
 use Latch\Tests\Support\TestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\Attributes\TestWith;
@@ -102,7 +104,14 @@ final class DoctrineDbalStoreTest extends TestCase
             ['id', 'token', 'until'],
             array_column($this->connection()->fetchAllAssociative("SELECT name FROM pragma_table_info('my_locks')"), 'name'),
         );
-        $this->assertThrows(TableExistsException::class, null, static fn () => $store->createTable());
+        // With a URL Latch has no connection of DBAL's, and none of its exceptions.
+        $ofLatch = $client === 'URL' && Subject::mode() !== 'oracle';
+        $e = $this->assertThrows(
+            $ofLatch ? LockStorageException::class : TableExistsException::class,
+            null,
+            static fn () => $store->createTable(),
+        );
+        self::assertStringContainsString('table my_locks already exists', $e->getMessage());
         $store->save($key = new Key('r'));
         self::assertTrue($store->exists($key));
     }

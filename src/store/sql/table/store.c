@@ -86,20 +86,19 @@ static latch_status open_session(table_store *store, const sql_session *origin,
     return status;
 }
 
-/* The connection's, and the rows that are locks. */
+/* The connection's, the rows that are locks, the name of the token, and how often rows are pruned.
+ */
 static latch_status make_table_identity(table_store *store, latch_error *error)
 {
     const latch_table_options *table = &store->options->table;
-    char kinds[16];
-    const char *texts[] = {store->session->identity,
-                           table->table,
-                           table->id_column,
-                           table->token_column,
-                           table->expiration_column,
-                           table->prefix,
-                           kinds};
+    char kinds[48];
+    const char *texts[] = {store->session->identity, table->table,
+                           table->id_column,         table->token_column,
+                           table->expiration_column, table->prefix,
+                           store->info.state_name,   kinds};
 
-    snprintf(kinds, sizeof(kinds), "%d %d", (int) table->layout, (int) table->names);
+    snprintf(kinds, sizeof(kinds), "%d %d %.9g", (int) table->layout, (int) table->names,
+             table->prune_probability);
     store->identity =
         latch_sql_identity(store->store.engine, texts, sizeof(texts) / sizeof(*texts));
     return store->identity != NULL ? LATCH_DONE : latch_fail_memory(error);
