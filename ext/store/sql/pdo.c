@@ -84,9 +84,7 @@ void php_latch_pdo_make(zend_string *dsn, HashTable *options, zval *pdo)
     ZVAL_UNDEF(pdo);
     if (ce == NULL) {
         zend_throw_exception(php_latch_storage_ce,
-                             "A DSN needs PHP's extension pdo, which is not "
-                             "loaded.",
-                             0);
+                             "a DSN needs PHP's extension pdo, which is not loaded", 0);
         return;
     }
     ZVAL_STR(&arguments[0], dsn);

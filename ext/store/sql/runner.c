@@ -162,6 +162,9 @@ static latch_status call_statement(php_sql_session *session, php_sql_statement *
     if (thrown == NULL && statement->is_answered) {
         return LATCH_DONE;
     }
+    if (session->connection.client.object == NULL) { /* it could not be made: nothing was sent */
+        statement->trouble.is_known = true;
+    }
     if (php_latch_sql_trouble_status(&statement->trouble) == LATCH_ERROR_LOST) {
         php_latch_sql_connection_lose(&session->connection);
     }

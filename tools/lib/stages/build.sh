@@ -88,9 +88,11 @@ works_without_libraries() {
         foreach (["RedisStore" => "redis:", "RedisStringStore" => "redis+string:", "PostgreSqlStore" => "pgsql:", "MysqlStore" => "mysql:"] as $class => $dsn) {
             try { new ("Latch\\Store\\$class")("{$dsn}//localhost"); }
             catch (Latch\Exception\InvalidArgumentException $e) { echo $e->getMessage(), "\n"; }
-        }')
+        }
+        try { (new Latch\Store\PdoStore("sqlite::memory:"))->save(new Latch\Key("r")); }
+        catch (Latch\Exception\LockStorageException $e) { echo $e->getMessage(), "\n"; }')
     printf '%s\n' "$output"
-    [[ $output == locked$'\n'*'no RedisStore: '*hiredis*$'\n'*'no RedisStringStore: '*hiredis*$'\n'*libpq*$'\n'*libmariadb* ]]
+    [[ $output == locked$'\n'*'no RedisStore: '*hiredis*$'\n'*'no RedisStringStore: '*hiredis*$'\n'*libpq*$'\n'*libmariadb*$'\n'*'a DSN needs PHP'* ]]
 }
 
 # A build without OpenSSL has Redis, and says how to have TLS.
