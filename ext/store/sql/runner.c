@@ -231,7 +231,7 @@ static void read_transaction_state(void *context)
     zval_ptr_dtor(&result);
 }
 
-static bool is_in_transaction(void *context)
+static bool is_runner_in_transaction(void *context)
 {
     php_sql_session *session = context;
     transaction_question question = {&session->connection, true};
@@ -260,7 +260,7 @@ latch_sql_runner php_latch_sql_runner(php_latch_sql_connection connection)
         .context = session,
         .run = run_sql_statement,
         .execute = execute_sql_statement,
-        .is_in_transaction = is_in_transaction,
+        .is_in_transaction = is_runner_in_transaction,
         .close = close_sql_session,
     };
 }

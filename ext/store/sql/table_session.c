@@ -110,7 +110,7 @@ static void execute_by_dbal(table_call *call, zend_object *connection)
     }
 }
 
-static void execute_statement(void *context)
+static void execute_table_statement(void *context)
 {
     table_call *call = context;
     zend_object *connection = php_latch_sql_connection_object(&call->session->connection);
@@ -267,10 +267,10 @@ latch_status php_latch_table_session_run(php_latch_table_session *session,
     if (status != LATCH_DONE) {
         return status;
     }
-    status =
-        handle_thrown(session,
-                      php_latch_client_call(&session->connection.client, execute_statement, &call),
-                      &answer->trouble);
+    status = handle_thrown(session,
+                           php_latch_client_call(&session->connection.client,
+                                                 execute_table_statement, &call),
+                           &answer->trouble);
     if (status == LATCH_DONE && !call.is_answered) {
         status = LATCH_ERROR_STORE;
     }

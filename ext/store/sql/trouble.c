@@ -58,6 +58,7 @@ static void read_sql_exception(void *context)
     zval unused, *property;
 
     trouble->is_missing_table = missing != NULL && instanceof_function(exception->ce, missing);
+    trouble->is_known = trouble->is_missing_table; /* an old driver may tell no SQLSTATE */
     if (pdo_exception != NULL && instanceof_function(exception->ce, pdo_exception)) {
         property = zend_read_property(exception->ce, exception, ZEND_STRL("errorInfo"), 1, &unused);
         set_error_info(trouble, property);
