@@ -189,6 +189,19 @@ $locks = $lock = null;
 check_same(0, count(array_filter($rows(), fn ($row) => $row[2] > time())), 'released by their ends');
 echo outcome(fn () => (new Lock($make(), $store, 5))->acquireRead()), "\n";
 
+/* Kept alive with a DSN; in a store of stores. */
+$kept = new Lock($make('kept'), new PdoStore("sqlite:$file"), 5);
+$kept->keepAlive();
+check($kept->acquire() && $kept->isAcquired(), 'kept alive');
+$kept->release();
+echo outcome(fn () => (new Lock($make('kept'), $store, 5))->keepAlive()), "\n";
+$combined = new Latch\Store\CombinedStore([$store, new Latch\Store\InMemoryStore()], new Latch\Strategy\UnanimousStrategy());
+$lock = new Lock($key = $make(), $combined, 5);
+check($lock->acquire() && $store->exists($key), 'in a combined store');
+check(!(new Lock($make(), $store, 5))->acquire(), 'exclusive');
+$lock->release();
+check(!$store->exists($key), 'released');
+
 /* Relative paths, and open_basedir, which PDO checks. */
 chdir(dirname($file));
 $relative = new PdoStore('sqlite:relative.db');
@@ -203,4 +216,5 @@ echo "done\n";
 PDOException: SQLSTATE[HY000]: General error: 1 table "lock keys" already exists
 Latch\Exception\LockStorageException: Failed to store the "r" lock: a statement was refused by SQLite at the given connection: SQLSTATE[HY000]: General error: 1 ON CONFLICT clause does not match any PRIMARY KEY or UNIQUE constraint.
 true
+Latch\Exception\InvalidArgumentException: The "kept" lock cannot be kept alive in a Latch\Store\PdoStore: the table store cannot do that: its database is reached by a given connection, which only the thread that has the connection can use; give the store a DSN; call refresh() in time.
 done
