@@ -23,7 +23,7 @@ class PdoStore implements \Latch\PersistingStoreInterface
      *                                   db_expiration_col (key_expiration): names in the database; beside a DSN
      *                                   also db_username, db_password, db_connection_options (attributes of
      *                                   PDO's); names: "hash", as Symfony up to 8.0 names rows, "plain", as from
-     *                                   8.1 on, or "both"
+     *                                   8.1 on, or "both"; without it latch.lock_names says
      * @param float       $gcProbability how probable it is that a new lock has expired rows deleted, 0 to 1
      * @param int         $initialTtl    seconds, 1 or more, after which locks without a TTL expire
      *

@@ -32,6 +32,9 @@ typedef struct php_latch_sql_connection {
 /* Makes a runner of statements by the connection, which it takes over. */
 latch_sql_runner php_latch_sql_runner(php_latch_sql_connection connection);
 
+/* latch.lock_names (table_place.c) */
+ZEND_INI_MH(php_latch_update_lock_names);
+
 /* ---- Connections of PHP code (connection.c) -------------------------------------------------- */
 
 /*

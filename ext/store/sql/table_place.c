@@ -91,22 +91,42 @@ bool php_latch_table_is_native(zend_string *dsn)
 
 /* ---- By the engine -------------------------------------------------------------------------- */
 
-/* Which rows are a lock; false after throwing. */
-static bool read_row_names(HashTable *options, latch_table_names *names)
+/* False: it is none of the values. */
+static bool parse_row_names(const char *text, latch_table_names *names)
 {
     static const char *const values[] = {
         [LATCH_TABLE_HASH] = "hash", [LATCH_TABLE_PLAIN] = "plain", [LATCH_TABLE_BOTH] = "both"};
-    zval *option = zend_hash_str_find_deref(options, ZEND_STRL("names"));
 
-    *names = LATCH_TABLE_HASH;
-    if (option == NULL || Z_TYPE_P(option) == IS_NULL) {
-        return true;
-    }
     for (size_t at = 0; at < sizeof(values) / sizeof(*values); at++) {
-        if (Z_TYPE_P(option) == IS_STRING && strcmp(Z_STRVAL_P(option), values[at]) == 0) {
+        if (strcmp(text, values[at]) == 0) {
             *names = (latch_table_names) at;
             return true;
         }
+    }
+    return false;
+}
+
+ZEND_INI_MH(php_latch_update_lock_names)
+{
+    latch_table_names names;
+
+    if (new_value == NULL || !parse_row_names(ZSTR_VAL(new_value), &names)) {
+        zend_error(E_WARNING, "latch.lock_names must be \"hash\", \"plain\" or \"both\"");
+        return FAILURE;
+    }
+    LATCH_G(lock_names) = names;
+    return SUCCESS;
+}
+
+/* Which rows are a lock, by the option or else the setting; false after throwing. */
+static bool read_row_names(HashTable *options, latch_table_names *names)
+{
+    zval *option = zend_hash_str_find_deref(options, ZEND_STRL("names"));
+
+    *names = LATCH_G(lock_names);
+    if (option == NULL || Z_TYPE_P(option) == IS_NULL
+        || (Z_TYPE_P(option) == IS_STRING && parse_row_names(Z_STRVAL_P(option), names))) {
+        return true;
     }
     php_latch_throw_option("names", "is not \"hash\", \"plain\" or \"both\"");
     return false;

@@ -47,6 +47,8 @@ foreach (['', 'HASH', 1, ['hash']] as $names) {
     echo $refusal(fn () => new PdoStore($pdo, ['names' => $names])), "\n";
 }
 echo $refusal(fn () => new PdoStore('oci:dbname=x', ['names' => 'hash'])), "\n";
+check_same([false, 'hash'], [@ini_set('latch.lock_names', 'HASH'), ini_get('latch.lock_names')], 'the setting is checked');
+check_same('latch.lock_names must be "hash", "plain" or "both"', error_get_last()['message'], 'the setting is checked');
 foreach (['db_table', 'db_id_col', 'db_token_col', 'db_expiration_col'] as $option) {
     echo $refusal(fn () => new PdoStore($pdo, [$option => ''])), "\n";
     $message = $refusal(fn () => new PdoStore($pdo, [$option => '']));

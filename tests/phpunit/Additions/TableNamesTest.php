@@ -18,13 +18,24 @@ final class TableNamesTest extends TestCase
 {
     private const LONG = 'a resource that has more than sixty-four bytes, of which every release writes the hash';
 
+    protected function tearDown(): void
+    {
+        ini_restore('latch.lock_names');
+        parent::tearDown();
+    }
+
     #[TestWith([null, true, false])]
+    #[TestWith(['ini both', true, true])]
     #[TestWith(['hash', true, false])]
     #[TestWith(['plain', false, true])]
     #[TestWith(['both', true, true])]
     public function testWhichReleasesOfSymfonyAreExcluded(?string $names, bool $excludesSeven, bool $excludesEight): void
     {
         $dsn = 'sqlite:' . $this->directory() . '/locks';
+        if ($names === 'ini both') {
+            ini_set('latch.lock_names', 'both');
+            $names = null;
+        }
         $ours = new PdoStore($dsn, ['names' => $names]);
         foreach (['r', "caf\u{e9} '\\", self::LONG] as $resource) {
             foreach ([[Peer::symfony(...), $excludesSeven], [Peer::symfony8(...), $excludesEight]] as [$start, $excludes]) {
