@@ -102,14 +102,13 @@ void a_poll_comes_no_later_than_the_expiry(void **state)
     request.ttl_ms = MINUTE;
     status = unit_begin(&op, lease, request);
     while (latch_wants(status)) {
-        if (status == LATCH_WANT_TIMER) {
-            polls++;
+        if (status == LATCH_WANT_TIMER && polls++ > 0) { /* the first one may not know */
             assert_true(op.expiry_ns != 0 && op.wake_ns <= op.expiry_ns);
         }
         unit_await_wish(&op, status, LATCH_NEVER);
         status = latch_op_step(&op, unit_now_ns());
     }
-    UNIT_CHECK(status == LATCH_DONE && polls > 0 && unit_held(lease));
+    UNIT_CHECK(status == LATCH_DONE && polls > 1 && unit_held(lease));
 }
 
 void what_a_cancelled_request_has_acquired_is_released(void **state)
@@ -155,6 +154,30 @@ void a_holder_that_cancels_a_request_holds_on(void **state)
     UNIT_CHECK(table_try(lease, LATCH_PROBE, 0) == LATCH_DONE);
     unit_release(lease);
     assert_int_equal(table_count("1 = 1"), 1);
+}
+
+/* As a destructor does at the end of a request. */
+void a_release_that_nobody_awaits_outlives_its_store(void **state)
+{
+    latch_lease *other = table_lease_in(unit.store, "r");
+    latch_request release = unit_request(LATCH_RELEASE), wait = unit_waiting(LATCH_ACQUIRE, 20000);
+
+    (void) state;
+    release.detach = true;
+    wait.ttl_ms = MINUTE;
+    for (int round = 0; round < 5; round++) {
+        latch_store *store = table_open_dsn(NULL, "%s", "");
+        latch_lease lease;
+
+        UNIT_CHECK(store != NULL);
+        latch_lease_init(&lease, store, "r", 1);
+        UNIT_CHECK(table_try(&lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+        UNIT_CHECK(unit_run_request(&lease, release) == LATCH_DONE);
+        latch_lease_drop(&lease);
+        latch_store_close(store);
+        UNIT_CHECK(unit_run_request(other, wait) == LATCH_DONE);
+        unit_release(other);
+    }
 }
 
 /* Else it would be in a key, by which another process acquires, while the release is under way. */

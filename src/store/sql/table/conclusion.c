@@ -140,8 +140,8 @@ table_action latch_table_to_acquire(const latch_op *op)
     const table_store *store = latch_table_store_of(op->lease);
     bool has_timed = store->dialect->formats[TABLE_ACQUIRE_TIMED] != NULL;
 
-    return op->request.wait && has_timed && store->options->dsn != NULL ? TABLE_ACQUIRE_TIMED
-                                                                        : TABLE_ACQUIRE;
+    return has_timed && op->poll_ns > 0 && store->options->dsn != NULL ? TABLE_ACQUIRE_TIMED
+                                                                       : TABLE_ACQUIRE;
 }
 
 static latch_status apply_table_answer(latch_op *op, int64_t now_ns)

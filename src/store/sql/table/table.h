@@ -193,8 +193,8 @@ bool latch_table_may_have_rows(const table_hold *hold);
 
 /* ---- Conclusions (conclusion.c) */
 
-/* The statement by which a request acquires: with a wait in sight, one that tells when to ask
- * again. Not by a runner, which does not say of a statement with a result why it was refused. */
+/* The statement by which a request acquires: one that polls has the server tell when to ask again.
+ * Not by a runner, which does not say of a statement with a result why it was refused. */
 table_action latch_table_to_acquire(const latch_op *op);
 /* What the answer means; LATCH_AGAIN: the hold's next statement is to be sent. */
 latch_status latch_table_conclude(latch_op *op, int64_t now_ns);
