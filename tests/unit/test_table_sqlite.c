@@ -191,6 +191,36 @@ static void a_child_finds_its_parents_lock(void **state)
     unit_join(&child);
 }
 
+/* At once, when the time-out of a statement has passed: it is not begun anew. */
+static void a_database_that_stays_locked_is_an_error(void **state)
+{
+    latch_lease *lease;
+    latch_request request = unit_request(LATCH_ACQUIRE);
+    latch_status status;
+    latch_op op;
+
+    (void) state;
+    unit.real_clock = true;
+    unit_sqlite_create("PRAGMA journal_mode=WAL");
+    unit.store = open_store(unit_sqlite.dsn);
+    lease = unit_lease("r");
+    UNIT_CHECK(run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_release(lease);
+    begin_to_write();
+    request.ttl_ms = MINUTE;
+    status = unit_begin(&op, lease, request);
+    UNIT_CHECK(status == LATCH_WANT_TIMER);
+    unit.ahead_ns += 5 * LATCH_NS_PER_S;
+    UNIT_CHECK(latch_op_step(&op, unit_now_ns()) == LATCH_ERROR_STORE);
+    assert_non_null(strstr(unit.error.message, "has waited too long for other programs in SQLite"));
+    assert_non_null(strstr(unit.error.message, unit_sqlite.path));
+    assert_non_null(strstr(unit.error.message, "database is locked"));
+    UNIT_CHECK(!unit_held(lease));
+    end_writing();
+    UNIT_CHECK(run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    unit_release(lease);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +244,7 @@ int main(void)
         UNIT_TEST(a_clone_has_the_same_file_by_a_relative_path, setup),
         UNIT_TEST(a_lock_in_memory_is_the_stores, setup),
         UNIT_TEST(a_child_finds_its_parents_lock, setup),
+        UNIT_TEST(a_database_that_stays_locked_is_an_error, setup),
     };
 
     table_server_under_test = (table_server){
