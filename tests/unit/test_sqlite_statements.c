@@ -91,7 +91,7 @@ static int count_and_prepare(sqlite3 *handle, const char *text, int size, sqlite
 
 static void expect_sum(int number, unsigned preparations)
 {
-    char text[32], expected[8];
+    char text[32], expected[16];
     sql_step step;
 
     prepared = 0;

@@ -8,7 +8,8 @@ int table_reset(void **state)
     if (table_server_under_test.setup(state) != 0) {
         return -1;
     }
-    table_server_under_test.run("DROP TABLE IF EXISTS lock_keys, cache_locks");
+    table_server_under_test.run("DROP TABLE IF EXISTS lock_keys");
+    table_server_under_test.run("DROP TABLE IF EXISTS cache_locks");
     return 0;
 }
 

@@ -263,8 +263,9 @@ latch_status latch_table_conclude(latch_op *op, int64_t now_ns)
         case SQL_CLASHED:
         case SQL_DEADLOCKED:
         case SQL_TIMED_OUT:
-        case SQL_BUSY:
             return handle_clash(op, now_ns);
+        case SQL_BUSY: /* it has waited for the others already, as long as it may */
+            return table_fail(op, "a statement has waited too long for other programs in", trouble);
         case SQL_LOST:
         case SQL_MOVED:
             return handle_loss(op, now_ns);
