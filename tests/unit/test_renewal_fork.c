@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define TTL_MS INT64_C(1500)
-#define FORKS (UNIT_TSAN ? 60 : 200)
+#define FORKS (UNIT_SANITIZED ? 60 : 200)
 #define MOMENT_MS ((int64_t) (UNIT_TSAN ? 300 : 90))
 
 static latch_lease *lease;

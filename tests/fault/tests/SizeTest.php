@@ -16,7 +16,7 @@ use PHPUnit\Framework\TestCase;
  */
 final class SizeTest extends TestCase
 {
-    private const HOLDS = 200_000;
+    private const HOLDS = 50_000;
     private const WORKERS = 8;
 
     public function testLongHistoryWithOneOverlapAtItsEnd(): void

@@ -27,6 +27,14 @@
 #else
 #define UNIT_TSAN false
 #endif
+#if defined(__SANITIZE_ADDRESS__)
+#define UNIT_ASAN true
+#elif defined(__has_feature)
+#define UNIT_ASAN __has_feature(address_sanitizer)
+#else
+#define UNIT_ASAN false
+#endif
+#define UNIT_SANITIZED (UNIT_TSAN || UNIT_ASAN)
 
 #ifndef UNIT_TIMEOUT_NS
 #define UNIT_TIMEOUT_NS (20 * LATCH_NS_PER_S)

@@ -21,7 +21,7 @@ fuzz() {
 # share what other stages leave of the processors.
 target_holds() {
     local log=$LATCH_WORK/log/$1.log
-    latch_quietly "$log" fuzz "run-$1" RUNS=75000 SECONDS_MAX=60 SEED=1
+    latch_quietly "$log" fuzz "run-$1" RUNS=30000 SECONDS_MAX=60 SEED=1
     awk -v least="$RUNS_MIN" '$1 == "stat::number_of_executed_units:" { runs = $2 }
         END { if (runs < least) { print "only " runs + 0 " runs"; exit 1 } }' "$log"
 }
