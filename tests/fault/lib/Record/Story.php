@@ -278,13 +278,13 @@ final class Story
             $this->sent[] = $hold;
         } elseif ($hold->waits() && $teller->has(Teller::LATE_RELEASE) && !$teller->has(Teller::SESSION)) {
             // So does the end of a wait: it is not confirmed yet that it takes nothing any more.
-            $hold->possibleUntil = $time + self::CLAIM + $this->remainder($teller) + Faults::AFTERMATH;
+            $hold->possibleUntil = $this->expiry($hold, $time + Faults::AFTERMATH);
             $this->sent[] = $hold;
         } elseif ($late || $hold->waits() || $teller->has(Teller::SINGLY)) {
             $hold->possibleUntil = $time;
             $this->told[] = $hold;
         }
-        if (!$late && !$unheard) {
+        if (!$late && !$unheard && !$teller->has(Teller::HIDES_ERRORS)) {
             $this->told[] = new Conflict($hold, $time);
         }
     }

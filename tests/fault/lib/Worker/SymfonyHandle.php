@@ -9,16 +9,20 @@ use Symfony\Component\Lock\Lock;
 
 final class SymfonyHandle implements Handle
 {
-    /** Symfony's store cuts the server's time to milliseconds: its locks end so much before their TTL; in s. */
+    /** Symfony's store in Redis cuts the server's time to milliseconds. */
     private const ROUNDING = 0.001;
 
     private bool $doubtful = false;
 
-    /** @param (\Closure(): ?int)|null $fencingToken where the store has some */
+    /**
+     * @param (\Closure(): ?int)|null $fencingToken where the store has some
+     * @param float                   $rounding     so much before their TTL its locks may end; in s
+     */
     public function __construct(
         private readonly Lock $lock,
         private readonly Waiting $waiting,
         private readonly ?\Closure $fencingToken = null,
+        private readonly float $rounding = self::ROUNDING,
     ) {
     }
 
@@ -40,7 +44,7 @@ final class SymfonyHandle implements Handle
     {
         $left = $this->lock->getRemainingLifetime();
 
-        return !$this->doubtful && !$this->lock->isExpired() && ($left === null || $left > self::ROUNDING);
+        return !$this->doubtful && !$this->lock->isExpired() && ($left === null || $left > $this->rounding);
     }
 
     public function refresh(): bool

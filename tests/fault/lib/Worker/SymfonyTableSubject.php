@@ -1,0 +1,62 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Latch\Tests\Fault\Worker;
+
+use Latch\Tests\Fault\Record\Teller;
+use Symfony\Component\Lock\Key;
+use Symfony\Component\Lock\Lock;
+use Symfony\Component\Lock\Store\PdoStore;
+
+/**
+ * Symfony's PdoStore, of any release.
+ */
+final class SymfonyTableSubject implements Subject
+{
+    /** So much earlier than their TTL locks end in s: an integer column rounds; SQLite counts milliseconds. */
+    private const ROUNDINGS = ['pgsql' => 0.501, 'mysql' => 0.501, 'sqlite' => 0.002];
+
+    private ?\PDO $pdo = null;
+
+    public function __construct(private readonly TablePlace $place)
+    {
+    }
+
+    public function traits(): array
+    {
+        return [
+            Teller::EXPIRING, Teller::EXCLUSIVE_ONLY, Teller::WHOLE_SECONDS, Teller::TTL_IN_SECONDS, Teller::TWO_STEPS,
+            // In PostgreSQL it has one statement, whose errors it throws.
+            ...$this->place->driver() === 'pgsql' ? [] : [Teller::HIDES_ERRORS],
+        ];
+    }
+
+    public function lock(string $resource, float $ttl, bool $autoRelease): Handle
+    {
+        return $this->lockOf(new Key($resource), $ttl, $autoRelease);
+    }
+
+    public function lockOf(Key $key, float $ttl, bool $autoRelease): SymfonyHandle
+    {
+        $this->pdo ??= $this->connect();
+        // A process that is killed between save() and putOffExpiration() leaves a lock with the store's TTL.
+        $store = new PdoStore($this->pdo, [], $this->place->gc, (int) ceil($ttl));
+
+        return new SymfonyHandle(
+            new Lock($key, $store, $ttl, $autoRelease),
+            Waiting::Endlessly,
+            rounding: self::ROUNDINGS[$this->place->driver()],
+        );
+    }
+
+    public function recover(): void
+    {
+        $this->pdo = null;
+    }
+
+    private function connect(): \PDO
+    {
+        return new \PDO($this->place->dsn, null, null, [\PDO::ATTR_ERRMODE => \PDO::ERRMODE_EXCEPTION]);
+    }
+}
