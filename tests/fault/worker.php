@@ -56,7 +56,7 @@ if ($primitive?->isCalled() === true) {
 $table = TablePlace::of($where);
 $subject = match (true) {
     $table === null => null,
-    str_starts_with($kind, Release::KIND) => new SymfonyTableSubject($table),
+    str_starts_with($kind, Release::KIND) => new SymfonyTableSubject($table, $kind === Release::Five->kind()),
     $kind === 'laravel' => new LaravelTableSubject($table),
     $kind === 'heir' => new HeirSubject($table),
     $kind === 'latch', $kind === 'pdo' => new TableSubject($table, $kind === 'pdo'),

@@ -10,14 +10,11 @@ use Symfony\Component\Lock\PersistingStoreInterface;
 use Symfony\Component\Lock\Store\PdoStore;
 
 /**
- * Symfony's store in a table with a fault: now and then a refused attempt takes back what it may have left by the name of
- * the row alone, without its token; or without a fault.
+ * Symfony's store in a table with a fault: a refused attempt takes back what it may have left, by the name of the row alone,
+ * without its token; or without a fault.
  */
 final class BrokenTableStore implements PersistingStoreInterface
 {
-    /** Of so many refusals one goes wrong. */
-    private const RARITY = 5;
-
     private readonly PdoStore $store;
 
     public function __construct(private readonly \PDO $pdo, private readonly Breakage $breakage, int $ttl)
@@ -30,7 +27,7 @@ final class BrokenTableStore implements PersistingStoreInterface
         try {
             $this->store->save($key);
         } catch (LockConflictedException $e) {
-            if ($this->breakage === Breakage::DeletesByName && random_int(1, self::RARITY) === 1) {
+            if ($this->breakage === Breakage::DeletesByName) {
                 $this->pdo->prepare('DELETE FROM lock_keys WHERE key_id = ?')->execute([hash('sha256', (string) $key)]);
             }
             throw $e;

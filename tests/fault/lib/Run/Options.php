@@ -108,6 +108,24 @@ final class Options
             '--limit=3600',
             '--report=' . self::REPORTS . '/cluster.md',
         ],
+        '--long-table' => [
+            '--acquisitions=100000',
+            '--latch=8',
+            '--resources=32',
+            '--groups=4',
+            '--pause=400',
+            '--limit=3600',
+        ],
+        '--deadlocks' => [
+            '--acquisitions=1',
+            '--seconds=60',
+            '--latch=4',
+            '--pdo=4',
+            '--symfony=0',
+            '--resources=3',
+            '--prunings=5',
+            '--no-faults',
+        ],
         '--long-keep' => [
             '--acquisitions=20000',
             '--keepers=8',
@@ -306,6 +324,12 @@ final class Options
         $names = array_unique(array_map(static fn (Release $release): string => $release->names(), $this->releases));
         if ($this->names !== 'both' ? array_values($names) !== [$this->names] : $this->heirs > 0) {
             throw new \InvalidArgumentException("--names=$this->names does not go with these releases or with heirs");
+        }
+        if ($this->store === 'table-postgresql' && \in_array(Release::Five, $this->releases, true)
+            && \count($this->releases) > 1
+        ) {
+            // Its clock rounds there, so that it takes locks of others, which round as well, a second before their TTL.
+            throw new \InvalidArgumentException('in PostgreSQL release 5.4 is by itself');
         }
         if (\count($names) > 1 && $this->groups % \count($this->releases) !== 0) {
             throw new \InvalidArgumentException('such releases need groups of their own: a multiple of their number');

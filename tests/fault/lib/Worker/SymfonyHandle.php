@@ -17,12 +17,15 @@ final class SymfonyHandle implements Handle
     /**
      * @param (\Closure(): ?int)|null $fencingToken where the store has some
      * @param float                   $rounding     so much before their TTL its locks may end; in s
+     * @param float|null              $shift        a lock ends with a whole second of a clock that is so much ahead, in s,
+     *                                              before its TTL, which is whole seconds; null: it does not
      */
     public function __construct(
         private readonly Lock $lock,
         private readonly Waiting $waiting,
         private readonly ?\Closure $fencingToken = null,
         private readonly float $rounding = self::ROUNDING,
+        private readonly ?float $shift = null,
     ) {
     }
 
@@ -43,6 +46,9 @@ final class SymfonyHandle implements Handle
     public function isCertain(): bool
     {
         $left = $this->lock->getRemainingLifetime();
+        if ($left !== null && $this->shift !== null) {
+            $left -= fmod(microtime(true) + $left + $this->shift, 1.0);
+        }
 
         return !$this->doubtful && !$this->lock->isExpired() && ($left === null || $left > $this->rounding);
     }

@@ -15,11 +15,17 @@ use Symfony\Component\Lock\Store\PdoStore;
 final class SymfonyTableSubject implements Subject
 {
     /** So much earlier than their TTL locks end in s: an integer column rounds; SQLite counts milliseconds. */
-    private const ROUNDINGS = ['pgsql' => 0.501, 'mysql' => 0.501, 'sqlite' => 0.002];
+    private const ROUNDINGS = ['pgsql' => 0.501, 'mysql' => 0.501, 'sqlite' => self::MARGIN];
+
+    /** Release 5.4 has a clock of whole seconds, which cuts, or rounds: so much ahead, in s, is one that cuts. */
+    private const SHIFTS = ['pgsql' => 0.5, 'mysql' => 0.0, 'sqlite' => 0.0];
+    /** By SQLite's clock of milliseconds, and the cut of times in PHP; in s. */
+    private const MARGIN = 0.002;
 
     private ?\PDO $pdo = null;
 
-    public function __construct(private readonly TablePlace $place)
+    /** @param bool $countsSeconds whether it is release 5.4 */
+    public function __construct(private readonly TablePlace $place, private readonly bool $countsSeconds = false)
     {
     }
 
@@ -46,7 +52,8 @@ final class SymfonyTableSubject implements Subject
         return new SymfonyHandle(
             new Lock($key, $store, $ttl, $autoRelease),
             Waiting::Endlessly,
-            rounding: self::ROUNDINGS[$this->place->driver()],
+            rounding: $this->countsSeconds ? self::MARGIN : self::ROUNDINGS[$this->place->driver()],
+            shift: $this->countsSeconds ? self::SHIFTS[$this->place->driver()] : null,
         );
     }
 
