@@ -10,8 +10,8 @@ use Symfony\Component\Lock\PersistingStoreInterface;
 use Symfony\Component\Lock\Store\PdoStore;
 
 /**
- * Symfony's store in a table with a fault: a refused attempt takes back what it may have left, by the name of the row alone,
- * without its token; or without a fault.
+ * Symfony's store in a table with a fault: a refused attempt takes back what it may have left, by the name of the row
+ * alone, without its token; or without a fault.
  */
 final class BrokenTableStore implements PersistingStoreInterface
 {

@@ -14,21 +14,21 @@ final class Rows
     /** By what name the server knows this process. */
     public const USER = 'rows';
 
-    /** Creations of the tables; by a worker only in Symfony's layout, and where all of them may use what one has created. */
+    /** Creations of the tables. In Symfony's layout a worker creates it, where all of them may use what one has created. */
     private const CREATIONS = [
         'pgsql' => [
-            TablePlace::SYMFONY => 'CREATE TABLE lock_keys (key_id varchar(64) PRIMARY KEY, key_token varchar(64) NOT NULL,'
-                . ' key_expiration integer); GRANT ALL ON lock_keys TO PUBLIC',
-            TablePlace::LARAVEL => 'CREATE TABLE cache_locks ("key" varchar(255) PRIMARY KEY, owner varchar(255) NOT NULL,'
-                . ' expiration bigint NOT NULL); GRANT ALL ON cache_locks TO PUBLIC',
+            TablePlace::SYMFONY => 'CREATE TABLE lock_keys (key_id varchar(64) PRIMARY KEY,'
+                . ' key_token varchar(64) NOT NULL, key_expiration integer); GRANT ALL ON lock_keys TO PUBLIC',
+            TablePlace::LARAVEL => 'CREATE TABLE cache_locks ("key" varchar(255) PRIMARY KEY,'
+                . ' owner varchar(255) NOT NULL, expiration bigint NOT NULL); GRANT ALL ON cache_locks TO PUBLIC',
         ],
         'mysql' => [
-            TablePlace::LARAVEL => 'CREATE TABLE cache_locks (`key` varchar(255) PRIMARY KEY, owner varchar(255) NOT NULL,'
-                . ' expiration bigint NOT NULL) COLLATE utf8mb4_unicode_ci ENGINE = InnoDB',
+            TablePlace::LARAVEL => 'CREATE TABLE cache_locks (`key` varchar(255) PRIMARY KEY,'
+                . ' owner varchar(255) NOT NULL, expiration bigint NOT NULL) COLLATE utf8mb4_unicode_ci ENGINE = InnoDB',
         ],
         'sqlite' => [
-            TablePlace::LARAVEL => 'CREATE TABLE cache_locks ("key" varchar PRIMARY KEY NOT NULL, owner varchar NOT NULL,'
-                . ' expiration integer NOT NULL)',
+            TablePlace::LARAVEL => 'CREATE TABLE cache_locks ("key" varchar PRIMARY KEY NOT NULL,'
+                . ' owner varchar NOT NULL, expiration integer NOT NULL)',
         ],
     ];
 

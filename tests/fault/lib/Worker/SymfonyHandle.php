@@ -17,8 +17,9 @@ final class SymfonyHandle implements Handle
     /**
      * @param (\Closure(): ?int)|null $fencingToken where the store has some
      * @param float                   $rounding     so much before their TTL its locks may end; in s
-     * @param float|null              $shift        a lock ends with a whole second of a clock that is so much ahead, in s,
-     *                                              before its TTL, which is whole seconds; null: it does not
+     * @param float|null              $shift        a lock ends with a whole second of a clock that is so much ahead, in
+     *                                              s, before its TTL, which is whole seconds; null: it does not
+     * @param bool                    $autoRelease  whether its end releases a lock that does not do so by itself
      */
     public function __construct(
         private readonly Lock $lock,
@@ -26,7 +27,15 @@ final class SymfonyHandle implements Handle
         private readonly ?\Closure $fencingToken = null,
         private readonly float $rounding = self::ROUNDING,
         private readonly ?float $shift = null,
+        private readonly bool $autoRelease = false,
     ) {
+    }
+
+    public function __destruct()
+    {
+        if ($this->autoRelease) {
+            $this->release();
+        }
     }
 
     public function acquire(bool $exclusive, ?float $wait): bool

@@ -34,7 +34,7 @@ final class SymfonyTableSubject implements Subject
         return [
             Teller::EXPIRING, Teller::EXCLUSIVE_ONLY, Teller::WHOLE_SECONDS, Teller::TTL_IN_SECONDS, Teller::TWO_STEPS,
             // In PostgreSQL it has one statement, whose errors it throws.
-            ...$this->place->driver() === 'pgsql' ? [] : [Teller::HIDES_ERRORS],
+            ...$this->place->driver() === 'pgsql' && !$this->countsSeconds ? [] : [Teller::HIDES_ERRORS],
         ];
     }
 
@@ -50,10 +50,12 @@ final class SymfonyTableSubject implements Subject
         $store = new PdoStore($this->pdo, [], $this->place->gc, (int) ceil($ttl));
 
         return new SymfonyHandle(
-            new Lock($key, $store, $ttl, $autoRelease),
+            // That of 5.4 does not release what has expired for itself, though not for others.
+            new Lock($key, $store, $ttl, $autoRelease && !$this->countsSeconds),
             Waiting::Endlessly,
             rounding: $this->countsSeconds ? self::MARGIN : self::ROUNDINGS[$this->place->driver()],
             shift: $this->countsSeconds ? self::SHIFTS[$this->place->driver()] : null,
+            autoRelease: $autoRelease && $this->countsSeconds,
         );
     }
 

@@ -25,7 +25,8 @@ final class TableSubject implements Subject
     {
         return [
             Teller::EXPIRING, Teller::EXCLUSIVE_ONLY, Teller::WHOLE_SECONDS, Teller::TTL_IN_SECONDS,
-            ...$this->byObject ? [] : [Teller::LATE_RELEASE],
+            // A destructor whose connection is gone says nothing.
+            Teller::LATE_RELEASE,
             // A refused attempt has had one of its two rows.
             ...$this->place->names === 'both' ? [Teller::SINGLY] : [],
         ];
