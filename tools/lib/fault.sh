@@ -19,7 +19,7 @@ latch_fault_prepare() {
     LATCH_SYMFONY_8=$(latch_composer symfony-8 "$LATCH_ROOT/tests/phpunit/symfony-8/composer.json")
     LATCH_SYMFONY_6=$(latch_composer symfony-6 "$LATCH_ROOT/tests/phpunit/symfony-6/composer.json")
     LATCH_DEBIAN_LOCK=$(latch_debian_lock)
-    LATCH_LARAVEL=$(latch_laravel)
+    LATCH_LARAVEL=$(latch_laravel_app 12)
     export LATCH_VENDOR LATCH_SYMFONY_6 LATCH_SYMFONY_8 LATCH_DEBIAN_LOCK LATCH_LARAVEL
     export LATCH_SO=$LATCH_ROOT/modules/latch.so
 }

@@ -42,7 +42,7 @@ final class LaravelHandle extends PolledHandle
         return $this->redis->set($this->resource, $this->owner, ['NX', 'PX' => $this->ttl]) === true;
     }
 
-    protected function renew(): bool
+    protected function renew(int $end): bool
     {
         return $this->ask(self::REFRESH, [(string) $this->ttl]) === 1;
     }

@@ -19,9 +19,11 @@ final class LaravelTableHandle extends PolledHandle
         return (bool) $this->lock->acquire();
     }
 
-    protected function renew(): bool
+    /** MySQL says of a row that stays as it is, in the same second, that none was found. */
+    protected function renew(int $end): bool
     {
-        return (bool) $this->lock->refresh($this->seconds);
+        return (bool) $this->lock->refresh($this->seconds)
+            || ($this->lock->isOwnedByCurrentProcess() && hrtime(true) < $end);
     }
 
     protected function giveBack(): void

@@ -54,7 +54,9 @@ abstract class PolledHandle implements Handle
 
     public function refresh(): bool
     {
-        return $this->count(fn (): bool => $this->renew());
+        $end = $this->end;
+
+        return $this->count(fn (): bool => $this->renew($end));
     }
 
     public function release(): void
@@ -70,7 +72,8 @@ abstract class PolledHandle implements Handle
 
     abstract protected function take(): bool;
 
-    abstract protected function renew(): bool;
+    /** @param int $end until when it is certain without that, in ns */
+    abstract protected function renew(int $end): bool;
 
     abstract protected function giveBack(): void;
 
