@@ -60,6 +60,12 @@ trait SqlTableTables
                 'ms',
                 $seconds * 1e3 / max(1, array_sum($timesHeld)) - Queues::SATURATED_US / 1e3,
             );
+            $targets[] = Target::atLeast(
+                self::DATABASES[$store] . ', table: 8 processes, locks of the one with the fewest',
+                1,
+                'lock',
+                min($timesHeld),
+            );
         }
 
         return $targets;
