@@ -183,6 +183,7 @@ typedef struct latch_store_info {
                             needed, or missing */
     const char *missing_library; /* "libpq" in a build without that library; else NULL */
     int64_t default_ttl_ms;      /* of locks without a TTL of their own; 0: locks do not expire */
+    int64_t slowest_poll_ms;     /* longest pause between the polls of a waiter; 0: 100 ms */
 } latch_store_info;
 
 /* Option beside a DSN: replaces the DSN's option of that name. A value of NULL or "" is no option.

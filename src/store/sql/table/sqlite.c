@@ -65,5 +65,8 @@ const table_dialect latch_table_sqlite = {
         },
     .quote = '"',
     .creates_in_transaction = true,
+    /* A poll reaches no server, and a process that commits again and again leaves but moments to
+       others. */
+    .slowest_poll_ms = 10,
     .write_literal = write_sqlite_literal,
 };

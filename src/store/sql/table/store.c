@@ -128,6 +128,9 @@ static latch_status prepare_table_store(table_store *store, const sql_session *o
     if (store->options->table.state_name != NULL) {
         store->info.state_name = store->options->table.state_name;
     }
+    if (store->dialect != NULL) {
+        store->info.slowest_poll_ms = store->dialect->slowest_poll_ms;
+    }
     store->store.info = &store->info;
     status = store->dialect != NULL ? open_session(store, origin, runner, error)
                                     : fail_dialect(store->options, error);

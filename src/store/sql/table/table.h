@@ -71,6 +71,7 @@ typedef struct table_dialect {
      * more than the milliseconds that another holder has. */
     bool counts_changes;
     bool creates_in_transaction;
+    int64_t slowest_poll_ms; /* as in latch_store_info */
     /* Writes a text in quotes, or in place of them, so that the server reads it as it is, whatever
      * its settings. */
     void (*write_literal)(const char *text, size_t length, char literal[TABLE_LITERAL_SIZE]);
