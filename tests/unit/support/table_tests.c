@@ -181,12 +181,18 @@ void a_release_tells_whether_anything_was_held(void **state)
 void a_missing_table_holds_nothing_and_is_created(void **state)
 {
     latch_lease *lease = table_lease_in(unit.store, "r");
+    latch_request release = unit_request(LATCH_RELEASE);
+    bool was_held = true;
 
     (void) state;
     UNIT_CHECK(latch_lease_set_token(lease, "token", 5, &unit.error) == LATCH_DONE);
     UNIT_CHECK(table_try(lease, LATCH_PROBE, 0) == LATCH_CONFLICT);
     UNIT_CHECK(table_try(lease, LATCH_REFRESH, MINUTE) == LATCH_CONFLICT);
     UNIT_CHECK(table_try(lease, LATCH_RELEASE, 0) == LATCH_DONE);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    SERVER.run("DROP TABLE lock_keys");
+    release.was_held = &was_held;
+    UNIT_CHECK(unit_run_request(lease, release) == LATCH_DONE && !was_held);
     UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
     SERVER.run("DROP TABLE lock_keys");
     UNIT_CHECK(table_try(lease, LATCH_REFRESH, MINUTE) == LATCH_CONFLICT && lease->lost);

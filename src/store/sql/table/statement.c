@@ -260,6 +260,8 @@ static void table_settle(sql_statement *statement, sql_outcome outcome, const sq
     table_hold *hold = table_hold_of(statement);
 
     hold->outcome = outcome;
+    hold->affected = hold->insert_id = 0;
+    hold->value[0] = '\0';
     if (outcome == SQL_ANSWERED) {
         hold->affected = result->affected;
         hold->insert_id = result->insert_id;
