@@ -68,6 +68,7 @@ void table_insert(const char *name, const char *token, double seconds);
     X(acquire_and_release_are_one_statement_each)                                                  \
     X(a_lost_reply_is_resolved_by_the_token)                                                       \
     X(a_hold_that_may_have_become_shorter_counts_as_shorter)                                       \
+    X(a_refresh_takes_a_key_over)                                                                  \
     X(a_release_tells_whether_anything_was_held)                                                   \
     X(a_missing_table_holds_nothing_and_is_created)                                                \
     X(a_table_is_created_on_demand_once)                                                           \

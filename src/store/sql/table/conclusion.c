@@ -54,6 +54,9 @@ static latch_status table_grant(latch_op *op, int64_t now_ns)
     table_hold *hold = op->state;
 
     latch_table_hold_confirm(hold);
+    if (op->request.kind == LATCH_REFRESH && op->lease->mode == LATCH_FREE) {
+        op->lease->mode = LATCH_EXCLUSIVE; /* another process has acquired by this token */
+    }
     if (hold->is_acquiring) {
         prune_by_chance(hold->store, now_ns);
     }

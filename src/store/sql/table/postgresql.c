@@ -44,7 +44,8 @@ const table_dialect latch_table_postgresql = {
     .missing_library = "libpq",
 #endif
     .now = {NOW, "floor(" NOW ")"},
-    .expiry = {"least(ceil(" NOW " + $s), 2147483647)", "floor(" NOW ") + $s"},
+    /* Half a second more: the clock of Symfony 5.4 rounds. */
+    .expiry = {"least(ceil(" NOW " + $s + 0.5), 2147483647)", "floor(" NOW ") + $s"},
     .formats =
         {
             [TABLE_ACQUIRE] = ACQUIRE,
