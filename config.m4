@@ -154,6 +154,13 @@ if test "$PHP_LATCH" != no; then
       src/store/sql/mysql/prepared.c
       src/store/sql/mysql/tls_handshake.c
     ]), [LIBMARIADB], [mysql_init], [libmariadb])
+  LATCH_BACKEND([sqlite], [SQLITE], [SQLite], [libsqlite3], [sqlite3 >= 3.24.0], m4_normalize([
+      src/store/sql/sqlite/database.c
+      src/store/sql/sqlite/driver.c
+      src/store/sql/sqlite/failure.c
+      src/store/sql/sqlite/library.c
+      src/store/sql/sqlite/options.c
+    ]), [SQLITE], [sqlite3_open_v2], [libsqlite3])
 
   AC_SEARCH_LIBS([pthread_atfork], [pthread])
   AC_CHECK_FUNCS([ppoll eventfd getrandom pthread_atfork], [], [
@@ -240,8 +247,18 @@ if test "$PHP_LATCH" != no; then
       ext/store/redis/redis_store.c
       ext/store/redis/redis_string_store.c
       ext/store/semaphore_store.c
+      ext/store/sql/connection.c
+      ext/store/sql/dbal.c
+      ext/store/sql/pdo.c
       ext/store/sql/runner.c
+      ext/store/sql/settings.c
       ext/store/sql/stores.c
+      ext/store/sql/table_names.c
+      ext/store/sql/table_place.c
+      ext/store/sql/table_requests.c
+      ext/store/sql/table_session.c
+      ext/store/sql/table_stores.c
+      ext/store/sql/trouble.c
       ext/store/store_factory.c
       ext/store/store_methods.c
       ext/store/unknown_dsn.c
@@ -259,6 +276,7 @@ if test "$PHP_LATCH" != no; then
       src/base/dsn.c
       src/base/env.c
       src/base/error.c
+      src/base/fork_hook.c
       src/base/hash.c
       src/base/library.c
       src/base/resolve.c
@@ -293,6 +311,7 @@ if test "$PHP_LATCH" != no; then
       src/store/flock/wait.c
       src/store/flock/watch.c
       src/store/local/callback.c
+      src/store/local/database.c
       src/store/local/memory.c
       src/store/local/memory_calls.c
       src/store/local/memory_count_down.c
@@ -311,15 +330,25 @@ if test "$PHP_LATCH" != no; then
       src/store/slots/slots.c
       src/store/slots/watch.c
       src/store/sql/advisory/advisory.c
-      src/store/sql/advisory/dialect.c
       src/store/sql/advisory/failure.c
       src/store/sql/advisory/hold.c
-      src/store/sql/advisory/runner.c
-      src/store/sql/advisory/session.c
-      src/store/sql/advisory/watch.c
+      src/store/sql/advisory/mysql.c
+      src/store/sql/advisory/postgresql.c
+      src/store/sql/advisory/statement.c
       src/store/sql/dsn.c
-      src/store/sql/mysql/store.c
-      src/store/sql/postgresql/store.c
+      src/store/sql/session/liveness.c
+      src/store/sql/session/runner.c
+      src/store/sql/session/session.c
+      src/store/sql/table/conclusion.c
+      src/store/sql/table/mysql.c
+      src/store/sql/table/name.c
+      src/store/sql/table/options.c
+      src/store/sql/table/postgresql.c
+      src/store/sql/table/request.c
+      src/store/sql/table/sqlite.c
+      src/store/sql/table/statement.c
+      src/store/sql/table/store.c
+      src/store/sql/table/token.c
     ]) $latch_backend_sources,
     [$ext_shared],,
     [$LATCH_CFLAGS $latch_backend_flags -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1])
@@ -352,6 +381,9 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/advisory])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/mysql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/postgresql])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/session])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/sqlite])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/table])
   PHP_ADD_INCLUDE([$ext_srcdir])
   PHP_ADD_MAKEFILE_FRAGMENT
   PHP_ADD_LIBRARY([pthread],, [LATCH_SHARED_LIBADD])

@@ -71,6 +71,7 @@ ZEND_BEGIN_MODULE_GLOBALS(latch)
     int64_t max_hold_ms;           /* latch.max_hold */
     bool holder_note;              /* latch.holder_note */
     latch_digest semaphore_digest; /* latch.semaphore_digest */
+    latch_table_names lock_names;  /* latch.lock_names */
     bool shutting_down;            /* RSHUTDOWN has begun: no interrupts any more */
     bool all_released;             /* RSHUTDOWN has released all: no PHP code can be called */
     latch_link shared_backends;    /* of php_latch_backend */

@@ -183,6 +183,7 @@ typedef struct latch_store_info {
                             needed, or missing */
     const char *missing_library; /* "libpq" in a build without that library; else NULL */
     int64_t default_ttl_ms;      /* of locks without a TTL of their own; 0: locks do not expire */
+    int64_t slowest_poll_ms;     /* longest pause between the polls of a waiter; 0: 100 ms */
 } latch_store_info;
 
 /* Option beside a DSN: replaces the DSN's option of that name. A value of NULL or "" is no option.
@@ -191,9 +192,28 @@ typedef struct latch_setting {
     const char *name, *value;
 } latch_setting;
 
+/* Why a database has refused a statement, as far as that matters. */
+typedef enum latch_sql_refusal {
+    LATCH_SQL_REFUSED = 0,
+    LATCH_SQL_CLASHED,  /* another transaction came first: SQLSTATE 40001 or 40P01; MySQL's errors
+                           1205 and 1213 */
+    LATCH_SQL_BUSY,     /* SQLite's errors 5 and 6: the database or the table is locked */
+    LATCH_SQL_NO_TABLE, /* SQLSTATE 42P01 or 42S02; MySQL's error 1146; SQLite's "no such table: "
+                         */
+} latch_sql_refusal;
+
+/* What a statement that returns no rows has changed. Zeroed before it is run. */
+typedef struct latch_sql_change {
+    int64_t affected; /* the number of rows that the client tells: rowCount(), executeStatement() */
+    int64_t insert_id;         /* in MySQL and MariaDB: lastInsertId(); 0 for "no such id" */
+    latch_sql_refusal refusal; /* of a statement that ended with LATCH_ERROR_STORE */
+} latch_sql_change;
+
 /*
  * Runs statements in a database session that the caller has opened, for stores that hold locks in
- * it. run() may block, for a second and a round trip while the server works.
+ * it. Both run() and execute() may block, for a second and a round trip while the server works. The
+ * statements have all their values in them, and no placeholders; outside of quotes they have no "?"
+ * and no ":", which PDO would take for one.
  */
 typedef struct latch_sql_runner {
     void *context;
@@ -209,7 +229,41 @@ typedef struct latch_sql_runner {
     /* Is a transaction open, which an error would abort? */
     bool (*is_in_transaction)(void *context);
     void (*close)(void *context); /* called when the store is closed */
+    /* Runs one statement that returns no rows, such as INSERT, DELETE or CREATE TABLE, with the
+     * same results as run(). For the store "table" alone; others leave it NULL. */
+    latch_status (*execute)(void *context, const char *statement, latch_sql_change *change,
+                            latch_error *error);
 } latch_sql_runner;
+
+/* Which rows of a table are a lock. Symfony up to 8.0 and from 8.1 on name them otherwise, and so
+ * do not exclude each other. */
+typedef enum latch_table_names {
+    LATCH_TABLE_HASH = 0, /* the sha256 of the resource in hex: Symfony up to 8.0 */
+    LATCH_TABLE_PLAIN,    /* the resource, up to 64 bytes of UTF-8; else as above: Symfony 8.1 */
+    LATCH_TABLE_BOTH,     /* both: a lock excludes either */
+} latch_table_names;
+
+typedef enum latch_table_layout {
+    LATCH_TABLE_SYMFONY = 0,
+    LATCH_TABLE_LARAVEL, /* DatabaseLock's; `names` does not matter */
+} latch_table_layout;
+
+/* Options of the store "table". Names that are NULL are those of the layout. */
+typedef struct latch_table_options {
+    const char *table;             /* lock_keys; cache_locks */
+    const char *id_column;         /* key_id; key */
+    const char *token_column;      /* key_token; owner */
+    const char *expiration_column; /* key_expiration; expiration */
+    latch_table_layout layout;
+    latch_table_names names;
+    const char *prefix; /* Laravel's, before the name of a row; NULL: none */
+    /* Probability with which a grant removes rows that have expired, 0 to 1. */
+    double prune_probability;
+    /* With a runner: PDO's name of the driver: "pgsql", "mysql" or "sqlite". */
+    const char *driver;
+    /* latch_store_info.state_name, which outlives the store; NULL: that of Symfony's PdoStore */
+    const char *state_name;
+} latch_table_options;
 
 /* Call of a Lua script: EVALSHA digest key_count arguments..., or EVAL with its text. */
 typedef struct latch_redis_script {
@@ -302,12 +356,14 @@ typedef struct latch_store_options {
     const char *project;
     size_t project_length;
     latch_digest digest; /* semaphore: LATCH_MD5, LATCH_XXH64 or LATCH_XXH128 */
-    /* redis, postgresql, mysql: the server and its options; see docs/redis.md and docs/sql.md */
+    /* redis, postgresql, mysql, table: the server and its options; see docs/redis.md and
+     * docs/sql.md */
     const char *dsn;
     size_t dsn_length;
-    const latch_setting *settings; /* postgresql, mysql: replace the DSN's */
+    const latch_setting *settings; /* postgresql, mysql, table: replace the DSN's */
     size_t setting_count;
-    const latch_sql_runner *runner;         /* postgresql, mysql: instead of dsn */
+    const latch_sql_runner *runner;         /* postgresql, mysql, table: instead of dsn */
+    const latch_table_options *table;       /* table; copied; NULL: Symfony's, without pruning */
     const latch_redis_runner *redis_runner; /* redis: instead of dsn; copied */
     const latch_store_calls *calls;         /* callback; copied */
     /*
@@ -596,6 +652,8 @@ struct latch_request {
     bool extend;                 /* refresh: never shorten the hold */
     int64_t response_timeout_ms; /* of each reply; 0: the store's time-out */
     bool detach;                 /* release: do not await the reply */
+    bool create;                 /* probe, in the store "table": creates the table, and nothing
+                                    else; LATCH_ERROR_STORE if it is there already */
     bool *was_held;              /* release: a store with a server that tells sets *was_held; NULL:
                                     the caller does not ask */
     latch_lock_report **reports; /* inspect, list: *reports must be NULL, and gets a list; the
@@ -617,11 +675,13 @@ typedef struct latch_op {
     latch_lease *lease;
     latch_request request;
     latch_error *error;
-    int fd;          /* LATCH_WANT_IO: the descriptor to poll; -1: latch_op_descriptors() */
-    short events;    /* LATCH_WANT_IO: POLLIN, POLLOUT */
-    int64_t wake_ns; /* LATCH_WANT_*: latest time of the next step, or LATCH_NEVER */
-    int64_t sent_ns; /* time at which the last command was sent */
-    int64_t poll_ns; /* pause before the next poll, 0 before the first */
+    int fd;            /* LATCH_WANT_IO: the descriptor to poll; -1: latch_op_descriptors() */
+    short events;      /* LATCH_WANT_IO: POLLIN, POLLOUT */
+    int64_t wake_ns;   /* LATCH_WANT_*: latest time of the next step, or LATCH_NEVER */
+    int64_t sent_ns;   /* time at which the last command was sent */
+    int64_t poll_ns;   /* pause before the next poll, 0 before the first */
+    int64_t expiry_ns; /* set by the store with LATCH_CONFLICT: time at which the other holder's
+                          lock expires, if it is not renewed; 0: unknown. A poll comes no later */
     /* Acquire with a deadline: the first reply is awaited until then, even past the deadline. 0: no
        deadline. */
     int64_t first_response_deadline_ns;

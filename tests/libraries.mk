@@ -8,4 +8,5 @@ LIBRARY_FLAGS := -DLATCH_WITH_REDIS=1 -DLATCH_HIREDIS_FILE='"$(call soname,hired
     -DLATCH_WITH_OPENSSL=1 -DLATCH_OPENSSL_FILE='"$(call soname,ssl)"' \
     -DLATCH_WITH_PGSQL=1 -DLATCH_LIBPQ_FILE='"$(call soname,pq)"' -DLATCH_LIBPQ_VERSION=$(call version,libpq) \
     -DLATCH_WITH_MYSQL=1 -DLATCH_LIBMARIADB_FILE='"$(call soname,mariadb)"' \
-    -DLATCH_LIBMARIADB_VERSION=$(call version,libmariadb)
+    -DLATCH_LIBMARIADB_VERSION=$(call version,libmariadb) \
+    -DLATCH_WITH_SQLITE=1 -DLATCH_SQLITE_FILE='"$(call soname,sqlite3)"' -DLATCH_SQLITE_VERSION=$(call version,sqlite3)

@@ -12,19 +12,25 @@ final class Machine
     /** @return array<string, string> */
     public static function facts(): array
     {
-        $installed = require getenv('LATCH_VENDOR') . '/composer/installed.php';
-
         return [
             'date' => gmdate('Y-m-d H:i') . ' UTC',
             'commit' => self::commit(),
             'latch' => (string) phpversion('latch'),
-            'symfony/lock' => $installed['versions']['symfony/lock']['pretty_version'],
+            'symfony/lock' => self::package('symfony/lock'),
             'php' => PHP_VERSION . (PHP_ZTS ? ' ZTS' : ' NTS') . (PHP_DEBUG ? ' debug' : ''),
             'compiler' => strtok(self::shell('gcc --version'), "\n") ?: '',
             'system' => (parse_ini_file('/etc/os-release')['PRETTY_NAME'] ?? PHP_OS)
                 . ', Linux ' . php_uname('r'),
             'processor' => self::processor(),
         ];
+    }
+
+    /** The version of a package of Composer that is measured. */
+    public static function package(string $name): string
+    {
+        $installed = require getenv('LATCH_VENDOR') . '/composer/installed.php';
+
+        return $installed['versions'][$name]['pretty_version'];
     }
 
     public static function fileSystem(string $folder): string

@@ -44,6 +44,12 @@ final class Programs
         return (int) self::statusLine('Cpus_allowed_list');
     }
 
+    /** @return array<string, int> the processors that a server is pinned to: that of its clients, and another one */
+    public static function settings(): array
+    {
+        return array_unique(['near' => self::quietProcessor(), 'apart' => self::otherProcessor()]);
+    }
+
     /** Lets all threads of a process run on that processor alone, and what they start from now on. */
     public static function pin(int $pid, int $processor): void
     {

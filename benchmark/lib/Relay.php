@@ -28,6 +28,25 @@ final class Relay
     }
 
     /**
+     * What is sent for one iteration.
+     *
+     * @param Closure(): (Closure(int): mixed) $begin makes a connection; the result runs so many iterations
+     *
+     * @return array{requests: float, bytes: float}
+     */
+    public function countEach(Closure $begin, int $iterations): array
+    {
+        // What is sent at the beginning and at the end is in both.
+        $few = $this->count(static fn (): mixed => $begin()($iterations));
+        $many = $this->count(static fn (): mixed => $begin()(2 * $iterations));
+
+        return [
+            'requests' => ($many['requests'] - $few['requests']) / $iterations,
+            'bytes' => ($many['bytes'] - $few['bytes']) / $iterations,
+        ];
+    }
+
+    /**
      * What a process sends that runs this, on the one connection that it makes.
      *
      * @param Closure(): mixed $run

@@ -18,6 +18,7 @@ abstract class Report
         'latch' => 'Latch',
         'latch-pdo' => 'Latch, PDO',
         'symfony' => 'Symfony',
+        'symfony-dbal' => 'Symfony, DBAL',
         'symfony-predis' => 'Symfony, Predis',
         'laravel' => 'Laravel',
         'c' => 'C',

@@ -11,7 +11,7 @@ require_once __DIR__ . '/../../tests/utils/postgresql.inc';
 require_once __DIR__ . '/../../tests/utils/mysql.inc';
 
 /**
- * The measurements of `benchmark/run sql`: advisory locks in database servers on this machine.
+ * The measurements of `benchmark/run sql`: advisory locks in database servers on this machine, and locks in tables.
  *
  * Collects the raw numbers; what they come to is SqlReport's business.
  */
@@ -34,7 +34,7 @@ final class Sql
     {
         $measured = ['rounds' => $this->rounds, 'software' => []];
         foreach (self::STORES as $store) {
-            foreach ($this->settings() as $setting => $processor) {
+            foreach (Programs::settings() as $setting => $processor) {
                 Command::say("$store, $setting, $this->rounds rounds");
                 $measured['costs'][$store][$setting] = $this->costs($store, $processor);
             }
@@ -46,14 +46,13 @@ final class Sql
             $measured['stores'][$store] = $this->queues($store, $address);
             $server->stop();
         }
+        $measured['tables'] = (new SqlTables($this->rounds, $this->folder))->measure();
+        $measured['software'] += $measured['tables']['software'];
+        foreach ($measured['tables']['queues'] as $store => $queues) {
+            $measured['stores']["$store, table"] = $queues;
+        }
 
         return $measured;
-    }
-
-    /** @return array<string, int> the processors that a server is pinned to */
-    private function settings(): array
-    {
-        return array_unique(['near' => Programs::quietProcessor(), 'apart' => Programs::otherProcessor()]);
     }
 
     /** @return array<string, list<float>> ns, by subject and round */
@@ -88,10 +87,7 @@ final class Sql
     private static function start(string $store): array
     {
         $server = $store === 'postgresql' ? new PostgreSqlServer() : new MySqlServer();
-        $where = $store === 'postgresql'
-            ? "pgsql:host=$server->directory;port=$server->port"
-            : "mysql:unix_socket={$server->socket()}";
 
-        return [$server, new SqlAddress("$where;dbname=latch;user=admin")];
+        return [$server, SqlAddress::of($server)];
     }
 }

@@ -34,17 +34,11 @@ final class SqlCosts
     public function requests(string $folder): array
     {
         $relay = new Relay($this->server, $folder);
-        $requests = [];
-        foreach (self::subjects($relay->address) as $name => $begin) {
-            // What is sent at the beginning and at the end is in both.
-            $few = $relay->count(static fn (): float => $begin()(self::COUNTED));
-            $many = $relay->count(static fn (): float => $begin()(2 * self::COUNTED));
-            foreach ($few as $what => $number) {
-                $requests[$name][$what] = ($many[$what] - $number) / self::COUNTED;
-            }
-        }
 
-        return $requests;
+        return array_map(
+            static fn (Closure $begin): array => $relay->countEach($begin, self::COUNTED),
+            self::subjects($relay->address),
+        );
     }
 
     /** @return array<string, string> */

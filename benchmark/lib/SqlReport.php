@@ -10,6 +10,7 @@ namespace Latch\Benchmark;
 final class SqlReport extends Report
 {
     use QueueTables;
+    use SqlTableTables;
 
     private const SERVERS = ['postgresql' => 'PostgreSQL', 'mysql' => 'MariaDB'];
     private const SETTINGS = ['near' => 'one processor', 'apart' => 'server on another processor'];
@@ -22,7 +23,7 @@ final class SqlReport extends Report
 
     protected function title(): string
     {
-        return 'Advisory locks in PostgreSQL and MariaDB';
+        return 'Locks in PostgreSQL, MariaDB and SQLite';
     }
 
     protected function numbers(): array
@@ -35,6 +36,7 @@ final class SqlReport extends Report
             $part['handoff_ns'] = array_map(self::summaries(...), $part['handoff_ns']);
             $numbers['stores'][$store] = $part;
         }
+        $numbers['tables'] = $this->numbersOfTables();
 
         return $numbers;
     }
@@ -44,9 +46,10 @@ final class SqlReport extends Report
         $rounds = $this->measured['rounds'];
 
         return [
-            "Acquire and release without contention: ns, median of $rounds rounds"
+            "Advisory locks, acquire and release without contention: ns, median of $rounds rounds"
                 => self::costTable($this->costs(), ['latch', 'latch-pdo', 'symfony', 'c']),
-            'What is sent for each' => $this->requestTable(),
+            'What is sent for each advisory lock' => $this->requestTable($this->measured['requests']),
+            ...$this->tablesOfTables(),
             'From a release to the next holder, until nobody waits any more: microseconds'
                 => $this->handOffTable(),
             'Endless contention, holds of 1 ms' => $this->contentionTable(false),
@@ -83,7 +86,7 @@ final class SqlReport extends Report
             }
         }
 
-        return $targets;
+        return [...$targets, ...$this->targetsOfTables()];
     }
 
     public function picture(): Picture
@@ -108,10 +111,11 @@ final class SqlReport extends Report
         return $rows;
     }
 
-    private function requestTable(): Table
+    /** @param array<string, array<string, array{requests: float, bytes: float}>> $requests by server and subject */
+    private function requestTable(array $requests): Table
     {
         $table = new Table('', 'requests', 'bytes');
-        foreach ($this->measured['requests'] as $store => $subjects) {
+        foreach ($requests as $store => $subjects) {
             foreach ($subjects as $subject => $sent) {
                 $table->add(
                     self::SERVERS[$store] . ', ' . self::NAMES[$subject],

@@ -31,8 +31,8 @@ enum Subject: string
     }
 
     /**
-     * @param string $store 'flock', 'semaphore', 'memory', 'redis', 'redis object', 'postgresql', 'mysql', or
-     *     'redis permits N': semaphores with so many permits
+     * @param string $store 'flock', 'semaphore', 'memory', 'redis', 'redis object', 'postgresql', 'mysql',
+     *     'table', or 'redis permits N': semaphores with so many permits
      * @param string|PDO                                                $where the folder of the lock files, the
      *     server's DSN, or a connection to it
      *
@@ -60,7 +60,24 @@ enum Subject: string
             'redis object' => $this->factory('RedisStore', (new RedisAddress($where))->client()),
             'postgresql' => $this->factory('PostgreSqlStore', $where),
             'mysql' => $this->factory('MysqlStore', $where),
+            'table' => $this->table('PdoStore', match ($this) {
+                self::Latch => $where,
+                self::Symfony => (new SqlAddress($where))->connect(),
+            }),
         };
+    }
+
+    /**
+     * Locks in a table.
+     *
+     * @param 'PdoStore'|'DoctrineDbalStore' $store
+     * @param float|null $pruning the probability that expired rows are removed; null: the store's own
+     *
+     * @return LockFactory
+     */
+    public function table(string $store, string|object $where, ?float $pruning = null): object
+    {
+        return $this->factory($store, $where, [], ...$pruning === null ? [] : [$pruning]);
     }
 
     /**

@@ -45,11 +45,24 @@ bool php_latch_lock_prepare_request(php_latch_lock *lock, const latch_request *r
 {
     php_latch_backend *backend = php_latch_store_backend(lock->store);
     php_latch_lease *lease = backend != NULL ? php_latch_lease_get(lock->key, backend, NULL) : NULL;
+    bool has_ttl = takes_lease(request) || request->kind == LATCH_REFRESH;
+    const char *problem;
     latch_error error;
     latch_status status;
 
     if (lease == NULL) {
         *outcome = php_latch_outcome_of_call(php_latch_lock_primitive(lock));
+        return false;
+    }
+    problem = has_ttl
+                  ? php_latch_store_ttl_problem(php_latch_store_of(lock->store), request->ttl_ms)
+                  : NULL;
+    if (problem != NULL) { /* before anything is sent */
+        error = (latch_error){.status = LATCH_ERROR_ARGUMENT};
+        snprintf(error.message, sizeof(error.message), "%s", problem);
+        *outcome = php_latch_outcome_of_status(php_latch_lease_primitive(lease),
+                                               LATCH_ERROR_ARGUMENT, &error,
+                                               php_latch_lease_resource(lease));
         return false;
     }
     php_latch_store_configure(php_latch_store_of(lock->store), lock->key, lease);

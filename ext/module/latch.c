@@ -15,6 +15,7 @@
 #include "ext/semaphore/semaphore.h"
 #include "ext/store/engine_store.h"
 #include "ext/store/semaphore_store.h"
+#include "ext/store/sql/sql.h"
 #include "ext/sync/sync.h"
 
 #include "ext/standard/info.h"
@@ -30,6 +31,7 @@ STD_PHP_INI_BOOLEAN("latch.symfony", "0", PHP_INI_SYSTEM, OnUpdateBool, symfony,
                     latch_globals)
 STD_PHP_INI_BOOLEAN("latch.symfony_semaphore", "0", PHP_INI_SYSTEM, OnUpdateBool, symfony_semaphore,
                     zend_latch_globals, latch_globals)
+PHP_INI_ENTRY("latch.lock_names", "hash", PHP_INI_ALL, php_latch_update_lock_names)
 PHP_INI_ENTRY("latch.semaphore_digest", "xxh128", PHP_INI_ALL, php_latch_update_semaphore_digest)
 STD_PHP_INI_BOOLEAN("latch.keep_alive", "0", PHP_INI_ALL, OnUpdateBool, keep_alive,
                     zend_latch_globals, latch_globals)

@@ -113,27 +113,6 @@ static const php_latch_dsn_form mongodb_forms[] = {
     PHP_LATCH_DSN("mongodb+srv:", php_latch_make_store_of_dsn),
     PHP_LATCH_DSN_END,
 };
-static const php_latch_dsn_form pdo_forms[] = {
-    PHP_LATCH_DSN("mysql:", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("oci:", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("pgsql:", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("sqlsrv:", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("sqlite:", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN_END,
-};
-static const php_latch_dsn_form dbal_forms[] = {
-    PHP_LATCH_DSN("mssql://", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("mysql://", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("mysql2://", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("oci8://", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("pdo_oci://", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("pgsql://", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("postgres://", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("postgresql://", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("sqlite://", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN("sqlite3://", php_latch_make_store_of_dsn),
-    PHP_LATCH_DSN_END,
-};
 static const php_latch_dsn_form zookeeper_forms[] = {
     PHP_LATCH_DSN("zookeeper://", make_zookeeper),
     PHP_LATCH_DSN_END,
@@ -160,20 +139,6 @@ const php_latch_store_class php_latch_composer_classes[] = {
         .info = &expiring,
         .forms = mongodb_forms,
         .clients = "MongoDB\\Collection",
-        .takes_clients = true,
-    },
-    {
-        .name = COMPOSER_STORE "PdoStore",
-        .info = &expiring,
-        .forms = pdo_forms,
-        .clients = "PDO",
-        .takes_clients = true,
-    },
-    {
-        .name = COMPOSER_STORE "DoctrineDbalStore",
-        .info = &expiring,
-        .forms = dbal_forms,
-        .clients = "Doctrine\\DBAL\\Connection",
         .takes_clients = true,
     },
     {

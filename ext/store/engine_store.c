@@ -18,6 +18,8 @@ php_latch_store *php_latch_store_create(zend_class_entry *ce)
     store->pass_on = false;
     store->is_called = false;
     store->initial_ttl_ms = 0;
+    store->least_ttl_ms = 0;
+    store->extra = NULL;
     zend_object_std_init(&store->std, ce);
     object_properties_init(&store->std, ce);
     store->std.handlers = &handlers;
@@ -36,6 +38,9 @@ static void engine_store_free(zend_object *object)
             backend->ops->detach(backend);
         }
         php_latch_backend_release(backend);
+    }
+    if (store->extra != NULL) {
+        store->extra->free(store->extra);
     }
     zend_object_std_dtor(object);
 }
@@ -114,6 +119,11 @@ bool php_latch_store_is_native(zend_object *object)
         }
     }
     return true;
+}
+
+const char *php_latch_store_ttl_problem(const php_latch_store *store, int64_t ttl_ms)
+{
+    return ttl_ms < store->least_ttl_ms ? "its TTL must be 1 second or more in a table" : NULL;
 }
 
 bool php_latch_store_has_inspect(zend_object *object)

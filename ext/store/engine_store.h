@@ -4,12 +4,19 @@
 
 #include "ext/key/lease.h"
 
+/* What a class of stores keeps beside: begins its own structure. */
+typedef struct php_latch_store_extra {
+    void (*free)(struct php_latch_store_extra *extra);
+} php_latch_store_extra;
+
 typedef struct php_latch_store {
     php_latch_backend *backend; /* NULL until constructed */
     bool remove_on_release;
-    bool pass_on;           /* the locks, to started programs */
-    bool is_called;         /* a LockStore, whose methods call Locks; it has no back end */
-    int64_t initial_ttl_ms; /* of locks that name none, where locks expire; else 0 */
+    bool pass_on;                 /* the locks, to started programs */
+    bool is_called;               /* a LockStore, whose methods call Locks; it has no back end */
+    int64_t initial_ttl_ms;       /* of locks that name none, where locks expire; else 0 */
+    int64_t least_ttl_ms;         /* of locks; 0: any */
+    php_latch_store_extra *extra; /* NULL: the class has none, or it is not constructed */
     zend_object std;
 } php_latch_store;
 
@@ -27,6 +34,8 @@ void php_latch_store_configure(const php_latch_store *store, zend_object *key,
  * combined store is written in PHP.
  */
 bool php_latch_store_is_native(zend_object *object);
+/* What is wrong with the TTL of a lock in that store, as a clause; NULL: nothing. */
+const char *php_latch_store_ttl_problem(const php_latch_store *store, int64_t ttl_ms);
 /* Can it tell who holds something? */
 bool php_latch_store_has_inspect(zend_object *object);
 /* Are its permits locks in another store? */

@@ -14,16 +14,12 @@
 static const struct {
     const char *scheme, *ours;
 } namesakes[] = {
-    {"mysql", "mysql+advisory"},
-    {"mysql2", "mysql+advisory"},
-    {"pdo-mysql", "mysql+advisory"},
-    {"mariadb", "mysql+advisory"},
+    {"pdo-mysql", "mysql"},
+    {"mariadb", "mysql"},
     {"mariadb+advisory", "mysql+advisory"},
-    {"pgsql", "pgsql+advisory"},
-    {"postgres", "pgsql+advisory"},
-    {"postgresql", "pgsql+advisory"},
+    {"pdo-pgsql", "pgsql"},
     {"postgresql+advisory", "pgsql+advisory"},
-    {"pdo-pgsql", "pgsql+advisory"},
+    {"pdo-sqlite", "sqlite"},
     {"file", "flock"},
     {"predis", "redis"},
     {"phpredis", "redis"},
@@ -160,6 +156,25 @@ zend_string *php_latch_tell_dsn(zend_string *dsn)
     return zend_string_concat2(ZSTR_VAL(dsn), told, "…", told < ZSTR_LEN(dsn) ? strlen("…") : 0);
 }
 
+/* Has the scheme two forms, PDO's and that of URLs? */
+static bool has_two_forms(const char *scheme, size_t length)
+{
+    bool has_url = false, has_other = false;
+
+    PHP_LATCH_EACH_STORE_CLASS(class)
+    {
+        const php_latch_dsn_form *form = class->forms;
+
+        for (; form != NULL && form->text != NULL; form++) {
+            if (strncmp(form->text, scheme, length) == 0 && form->text[length] == ':') {
+                has_url |= form->text[length + 1] == '/';
+                has_other |= form->text[length + 1] == '\0';
+            }
+        }
+    }
+    return has_url && has_other;
+}
+
 void php_latch_throw_unknown_dsn(zend_string *dsn)
 {
     const php_latch_dsn_form *nearest = NULL;
@@ -177,7 +192,7 @@ void php_latch_throw_unknown_dsn(zend_string *dsn)
         size_t form = strcspn(nearest->text, ":");
 
         if (!php_latch_dsn_form_is_whole(nearest)) {
-            bool is_either = strstr(nearest->text, "+advisory") != NULL && head[length] == ':';
+            bool is_either = head[length] == ':' && has_two_forms(nearest->text, form);
 
             end = is_either ? head + length : "://";
         }

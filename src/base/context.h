@@ -1,12 +1,13 @@
 /*
  * Context: struct latch_engine, opaque to the engine's users, that each layer hands on to the one
- * below. Base knows the environment, the registered descriptors and the fork counters in it, and
- * declares one slot each for two layers above, whose types are opaque here.
+ * below. Base knows the environment, the registered descriptors, the fork hooks and the fork
+ * counters in it, and declares one slot each for two layers above, whose types are opaque here.
  */
 #ifndef LATCH_CONTEXT_H
 #define LATCH_CONTEXT_H
 
 #include "src/base/descriptor.h"
+#include "src/base/fork_hook.h"
 #include "src/latch.h"
 
 #include <pthread.h>
@@ -15,6 +16,7 @@
 struct latch_engine {
     latch_env env;
     latch_descriptors descriptors;
+    latch_fork_hooks fork_hooks;
     unsigned generation;         /* written only in a child that has one thread */
     _Atomic unsigned fork_count; /* forks seen, as parent or as child */
 

@@ -9,7 +9,7 @@
 
 /* Exponential back-off of polls: short first, for brief holds, up to Symfony's 100 ms. */
 #define FIRST_POLL_NS (5 * LATCH_NS_PER_MS)
-#define SLOWEST_POLL_NS (100 * LATCH_NS_PER_MS)
+#define SLOWEST_POLL_MS 100
 /* Shortest time-out of a first reply, even if an acquire may wait for less: else each connect that
  * takes longer than the wait would count as an outage. */
 #define FIRST_ANSWER_NS (500 * LATCH_NS_PER_MS)
@@ -77,15 +77,22 @@ static latch_status end(latch_op *op, latch_status status)
     return status;
 }
 
-/* Schedules the next poll of a store that cannot wait: 5 ms, doubled up to 100 ms, +-10 %. */
+/* Schedules the next poll of a store that cannot wait: 5 ms, doubled up to 100 ms, unless the store
+ * has less, +-10 %. */
 static latch_status want_poll(latch_op *op, int64_t now_ns)
 {
+    int64_t slowest_ms = op->lease->store->info->slowest_poll_ms;
+    int64_t slowest_ns = (slowest_ms > 0 ? slowest_ms : SLOWEST_POLL_MS) * LATCH_NS_PER_MS;
+
     op->poll_ns = op->poll_ns == 0 ? FIRST_POLL_NS : op->poll_ns * 2;
-    if (op->poll_ns > SLOWEST_POLL_NS) {
-        op->poll_ns = SLOWEST_POLL_NS;
+    if (op->poll_ns > slowest_ns) {
+        op->poll_ns = slowest_ns;
     }
     op->waiting = true;
     op->wake_ns = latch_add_ns(now_ns, latch_jittered_ns(op->lease->store->engine, op->poll_ns));
+    if (op->expiry_ns != 0 && op->expiry_ns < op->wake_ns) {
+        op->wake_ns = op->expiry_ns > now_ns ? op->expiry_ns : now_ns;
+    }
     return LATCH_WANT_TIMER;
 }
 
@@ -139,6 +146,7 @@ static latch_status attempt(latch_op *op, int64_t now_ns)
 {
     op->sent_ns = now_ns;
     op->wake_ns = LATCH_NEVER;
+    op->expiry_ns = 0;
     if (op->lease->observed) {
         op->lease->store->engine->observer->before(op, now_ns);
     }

@@ -4,8 +4,8 @@
  * A worker process: worker.php NAME KIND WHERE RESOURCES SEED DIRECTORY run|probe
  *
  * KIND is latch, pdo (Latch with a \PDO object), object (with a \RedisCluster object), keeper (Latch with locks that
- * are kept alive), symfony, laravel, a Primitive or the name of a Breakage, RESOURCES are names, separated by commas; the records go to
- * DIRECTORY/NAME.records.
+ * are kept alive), heir (keys between Latch and Symfony), symfony, symfony-RELEASE, laravel, a Primitive or the name of
+ * a Breakage, RESOURCES are names, separated by commas; the records go to DIRECTORY/NAME.records.
  */
 
 declare(strict_types=1);
@@ -14,6 +14,7 @@ namespace Latch\Tests\Fault;
 
 use Latch\Tests\Fault\Broken\BrokenSubject;
 use Latch\Tests\Fault\Broken\Breakage;
+use Latch\Tests\Fault\Broken\BrokenTableSubject;
 use Latch\Tests\Fault\Broken\SessionSubject;
 use Latch\Tests\Fault\Record\CallWriter;
 use Latch\Tests\Fault\Record\Faults;
@@ -21,12 +22,18 @@ use Latch\Tests\Fault\Record\History;
 use Latch\Tests\Fault\Record\Teller;
 use Latch\Tests\Fault\Record\Writer;
 use Latch\Tests\Fault\Run\Primitive;
+use Latch\Tests\Fault\Run\Release;
 use Latch\Tests\Fault\Worker\Caller;
+use Latch\Tests\Fault\Worker\HeirSubject;
 use Latch\Tests\Fault\Worker\LaravelSubject;
+use Latch\Tests\Fault\Worker\LaravelTableSubject;
 use Latch\Tests\Fault\Worker\LatchSubject;
 use Latch\Tests\Fault\Worker\MultiLockSubject;
 use Latch\Tests\Fault\Worker\SemaphoreSubject;
 use Latch\Tests\Fault\Worker\SymfonySubject;
+use Latch\Tests\Fault\Worker\SymfonyTableSubject;
+use Latch\Tests\Fault\Worker\TablePlace;
+use Latch\Tests\Fault\Worker\TableSubject;
 use Latch\Tests\Fault\Worker\Worker;
 
 require __DIR__ . '/autoload.php';
@@ -46,7 +53,16 @@ if ($primitive?->isCalled() === true) {
     $what === 'probe' ? $caller->end() : $caller->run();
     exit(0);
 }
-$subject = match ($kind) {
+$table = TablePlace::of($where);
+$subject = match (true) {
+    $table === null => null,
+    str_starts_with($kind, Release::KIND) => new SymfonyTableSubject($table, $kind === Release::Five->kind()),
+    $kind === 'laravel' => new LaravelTableSubject($table),
+    $kind === 'heir' => new HeirSubject($table),
+    $kind === 'latch', $kind === 'pdo' => new TableSubject($table, $kind === 'pdo'),
+    default => new BrokenTableSubject($table, Breakage::from($kind)),
+};
+$subject ??= match ($kind) {
     'latch', 'pdo', 'object', 'keeper' => new LatchSubject(
         $where,
         $kind === 'pdo' || $kind === 'object',

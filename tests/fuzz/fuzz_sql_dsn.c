@@ -1,6 +1,6 @@
 /*
- * DSNs for PostgreSQL and MySQL, whatever is in them: no error of memory, no undefined behaviour,
- * and
+ * DSNs for PostgreSQL, MySQL and SQLite, whatever is in them: no error of memory, no undefined
+ * behaviour, and
  *
  * - a DSN that is read has what every connection needs, the same each time;
  * - libpq reads the same in PDO's form for PostgreSQL;
@@ -9,6 +9,7 @@
 #include "src/base/dsn.h"
 #include "src/store/sql/mysql/options.h"
 #include "src/store/sql/postgresql/options.h"
+#include "src/store/sql/sqlite/options.h"
 #include "src/store/sql/dsn.h"
 #include "support/expect.h"
 
@@ -245,6 +246,54 @@ static void check_secrecy(bool is_mysql, const char *before, const char *after, 
     }
 }
 
+/* ---- SQLite */
+
+static bool parse_sqlite(const char *text, size_t length, sqlite_options *options)
+{
+    char *copy = malloc(length + (length == 0));
+    latch_store_options given = {.dsn = copy, .dsn_length = length};
+    latch_error error = {.message = ""};
+    latch_status status;
+
+    EXPECT(copy != NULL);
+    memcpy(copy, text, length);
+    status = latch_sqlite_options_parse(get_engine(), &given, options, &error);
+    free(copy);
+    if (status != LATCH_DONE) {
+        check_error(&error);
+        EXPECT(strcasestr(error.message, MARKER) == NULL);
+        return false;
+    }
+    EXPECT(*options->path == '/' || options->is_uri || options->memory != 0);
+    EXPECT(!options->is_uri || strncmp(options->path, "file:", 5) == 0);
+    EXPECT(options->memory == 0 || strcmp(options->path, ":memory:") == 0);
+    check_timeout(options->connect_timeout_ns);
+    check_timeout(options->command_timeout_ns);
+    return true;
+}
+
+/* What stands before the input is a scheme, or the scheme, a user and a password as well. */
+static void check_sqlite(const char *before, const char *text, size_t length)
+{
+    char dsn[LATCH_DSN_MAX + 100];
+    size_t before_length = strlen(before);
+    sqlite_options first, second;
+
+    if (length > LATCH_DSN_MAX || has_marker(text, length)) {
+        return;
+    }
+    memcpy(dsn, before, before_length);
+    memcpy(dsn + before_length, text, length);
+    if (!parse_sqlite(dsn, before_length + length, &first)) {
+        return;
+    }
+    EXPECT(strstr(first.path, MARKER) == NULL);
+    EXPECT(parse_sqlite(dsn, before_length + length, &second));
+    EXPECT((strcmp(first.identity, second.identity) == 0) == (first.memory == 0));
+    latch_sqlite_options_free(get_engine(), &second);
+    latch_sqlite_options_free(get_engine(), &first);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = size > 0 ? (const char *) data : "";
@@ -265,5 +314,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_secrecy(true, "mysql:password=p;" MARKER, "", text, size);
     check_secrecy(true, "mysql://user:" MARKER "@", "", text, size);
     check_secrecy(true, "mysql://host?password=pass&" MARKER, "", text, size);
+    check_sqlite("", text, size);
+    check_sqlite("sqlite:", text, size);
+    check_sqlite("sqlite3://user:" MARKER "@", text, size);
+    check_sqlite("sqlite3://user:" MARKER "@host/", text, size);
     return 0;
 }

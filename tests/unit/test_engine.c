@@ -195,6 +195,54 @@ static void a_child_whose_descriptor_number_is_used_again_closes_nothing_foreign
     close(again);
 }
 
+typedef struct hooked {
+    latch_fork_hook hook;
+    int before, after;
+} hooked;
+
+static void count_before(latch_fork_hook *hook)
+{
+    LATCH_CONTAINER(hook, hooked, hook)->before++;
+}
+
+static void count_after(latch_fork_hook *hook)
+{
+    hooked *all = LATCH_CONTAINER(hook, hooked, hook);
+
+    UNIT_CHECK(all->before == ++all->after);
+}
+
+static void check_hooks_in_child(unit_process *self, void *argument)
+{
+    hooked *all = argument;
+
+    (void) self;
+    for (size_t at = 0; at < 2; at++) {
+        UNIT_CHECK(all[at].before == 1 && all[at].after == 1);
+        latch_fork_hook_remove(unit.engine, &all[at].hook);
+    }
+}
+
+static void hooks_are_called_around_a_fork(void **state)
+{
+    hooked all[2] = {{.hook = {.before = count_before, .after = count_after}},
+                     {.hook = {.before = count_before, .after = count_after}}};
+    unit_process child;
+
+    (void) state;
+    latch_fork_hook_add(unit.engine, &all[0].hook);
+    latch_fork_hook_add(unit.engine, &all[1].hook);
+    child = unit_fork(check_hooks_in_child, all);
+    unit_join(&child);
+    assert_true(all[0].after == 1 && all[1].after == 1);
+    latch_fork_hook_remove(unit.engine, &all[0].hook);
+    child = unit_fork(check_grandchild, &(unsigned){1});
+    unit_join(&child);
+    assert_true(all[0].before == 1 && all[0].after == 1);
+    assert_true(all[1].before == 2 && all[1].after == 2);
+    latch_fork_hook_remove(unit.engine, &all[1].hook);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +253,7 @@ int main(void)
         UNIT_TEST(links_make_a_list_that_keeps_its_order, setup),
         UNIT_TEST(a_child_has_only_the_descriptors_that_it_inherits, setup),
         UNIT_TEST(each_fork_is_a_generation, setup),
+        UNIT_TEST(hooks_are_called_around_a_fork, setup),
         UNIT_TEST(a_child_whose_descriptor_number_is_used_again_closes_nothing_foreign, setup),
     };
 

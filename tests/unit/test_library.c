@@ -1,9 +1,11 @@
-/* Client libraries that are opened at run time: what is told when one cannot be, and that a later call tries anew. */
+/* Client libraries that are opened at run time: what is told when one cannot be, and that a later
+ * call tries anew. */
 #include "unit.h"
 
 #include "src/base/library.h"
 #include "src/store/sql/mysql/library.h"
 #include "src/store/sql/postgresql/library.h"
+#include "src/store/sql/sqlite/library.h"
 #include "src/store/redis/wire/library.h"
 #include "src/store/redis/wire/tls_library.h"
 
@@ -67,7 +69,8 @@ static void open_hiredis(void)
 static void all_functions_of_a_library_are_found(void **state)
 {
     latch_library *const libraries[] = {&latch_hiredis_library, &latch_openssl_library,
-                                        &latch_libpq_library, &latch_libmariadb_library};
+                                        &latch_libpq_library, &latch_libmariadb_library,
+                                        &latch_libsqlite3_library};
 
     (void) state;
     for (size_t at = 0; at < sizeof(libraries) / sizeof(*libraries); at++) {
@@ -89,9 +92,8 @@ static void *open_in_thread(void *argument)
 {
     latch_error error;
 
-    return latch_library_open(argument, &error) == LATCH_DONE && pointers[0] != NULL
-               ? argument
-               : NULL;
+    return latch_library_open(argument, &error) == LATCH_DONE && pointers[0] != NULL ? argument
+                                                                                     : NULL;
 }
 
 static void threads_may_open_it_at_the_same_time(void **state)
@@ -220,7 +222,8 @@ static void no_store_is_made_without_its_library(void **state)
 {
     (void) state;
     expect_no_store(&latch_hiredis_library, "redis", "redis://:secret@localhost");
-    expect_no_store(&latch_hiredis_library, "redis", "redis:?host[a:1]&host[b:2]&auth=secret&cluster=1");
+    expect_no_store(&latch_hiredis_library, "redis",
+                    "redis:?host[a:1]&host[b:2]&auth=secret&cluster=1");
     expect_no_store(&latch_openssl_library, "redis", "rediss://:secret@localhost");
     expect_no_store(&latch_libpq_library, "postgresql", "postgresql://u:secret@localhost/d");
     expect_no_store(&latch_libmariadb_library, "mysql", "mysql://u:secret@localhost/d");
@@ -269,7 +272,8 @@ static bool is_asleep(pid_t id)
     return state == 'S';
 }
 
-/* The thread that opens a library is not in the child, where nobody would ever end what it has begun. */
+/* The thread that opens a library is not in the child, where nobody would ever end what it has
+ * begun. */
 static void a_fork_waits_for_a_thread_that_opens_a_library(void **state)
 {
     latch_library stuck = make_library(path_of("fifo")), library = latch_hiredis_library;

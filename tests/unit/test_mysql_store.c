@@ -1,5 +1,6 @@
 /* The MySQL store by itself, on a real server: who holds what, and in which session. */
 #include "mysql_store.h"
+#include "sql_client.h"
 
 #include <stdlib.h>
 
@@ -127,6 +128,47 @@ static void stores_are_reached_in_every_form_of_a_dsn(void **state)
                        "r"));
 }
 
+/* ---- A given connection */
+
+static latch_status run_interrupted(void *connection, const char *statement, char *value,
+                                    size_t size, latch_error *error)
+{
+    latch_status status = mysql_client_run(connection, statement, value, size, error);
+
+    if (strstr(statement, "GET_LOCK") != NULL) {
+        *value = '\0'; /* NULL, as when an administrator has ended the wait */
+    }
+    return status;
+}
+
+static void close_nothing(void *connection)
+{
+    (void) connection;
+}
+
+static void a_wait_of_a_given_connection_that_answers_null_is_refused(void **state)
+{
+    unit_mysql_peer peer = unit_mysql_peer_open();
+    const latch_sql_runner runner = {.context = peer.connection,
+                                     .run = run_interrupted,
+                                     .is_in_transaction = mysql_client_is_in_transaction,
+                                     .close = close_nothing};
+    latch_store_options options = {.runner = &runner};
+    latch_store *store = latch_store_open(unit.engine, "mysql", &options, &unit.error);
+    latch_lease *lease;
+
+    (void) state;
+    UNIT_CHECK(store != NULL);
+    lease = mysql_lease_in(store, "r");
+    UNIT_CHECK(mysql_failed(unit_run_waiting(lease, LATCH_ACQUIRE, LATCH_NEVER),
+                            "a statement was refused by MySQL at the given connection: its answer "
+                            "was NULL"));
+    assert_int_equal(mysql_holder("r"), 0);
+    mysql_store_forget();
+    latch_store_close(store);
+    unit_mysql_peer_close(&peer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +178,7 @@ int main(void)
         MYSQL_TEST(a_session_outlives_the_servers_time_outs),
         MYSQL_TEST(a_closed_store_ends_its_session_in_order),
         MYSQL_TEST(stores_are_reached_in_every_form_of_a_dsn),
+        MYSQL_TEST(a_wait_of_a_given_connection_that_answers_null_is_refused),
     };
 
     return cmocka_run_group_tests_name("mysql_store", tests, unit_mysql_group_setup,

@@ -11,17 +11,15 @@ static latch_request waits_8_ms(void)
 
 /* ---- Polls ---------------------------------------------------------------------------------- */
 
-static void polls_back_off_from_5_to_100_ms(void **state)
+static void polls_pause_for(const int64_t pauses_ms[8])
 {
-    static const int64_t pauses_ms[] = {5, 10, 20, 40, 80, 100, 100, 100};
     latch_lease *lease = unit_lease("r");
     latch_op op;
 
-    (void) state;
     SCRIPT(BEGIN(LATCH_ACQUIRE, LATCH_CONFLICT));
     assert_int_equal(unit_begin(&op, lease, unit_waiting(LATCH_ACQUIRE, LATCH_NEVER)),
                      LATCH_WANT_TIMER);
-    for (size_t at = 0; at < sizeof(pauses_ms) / sizeof(pauses_ms[0]); at++) {
+    for (size_t at = 0; at < 8; at++) {
         assert_in_range(op.wake_ns - unit.now_ns, pauses_ms[at] * MS / 10 * 9,
                         pauses_ms[at] * MS / 10 * 11);
         unit.now_ns = op.wake_ns;
@@ -30,6 +28,19 @@ static void polls_back_off_from_5_to_100_ms(void **state)
     }
     SCRIPT(BEGIN(LATCH_ACQUIRE, LATCH_DONE));
     assert_int_equal(latch_op_step(&op, op.wake_ns), LATCH_DONE);
+}
+
+static void polls_back_off_from_5_to_100_ms(void **state)
+{
+    (void) state;
+    polls_pause_for((const int64_t[8]){5, 10, 20, 40, 80, 100, 100, 100});
+}
+
+static void polls_pause_for_no_longer_than_the_store_says(void **state)
+{
+    (void) state;
+    scripted_limit_pauses(25);
+    polls_pause_for((const int64_t[8]){5, 10, 20, 25, 25, 25, 25, 25});
 }
 
 static void says_nothing(const latch_op *op, int64_t now_ns)
@@ -271,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCRIPTED_TEST(polls_back_off_from_5_to_100_ms),
+        SCRIPTED_TEST(polls_pause_for_no_longer_than_the_store_says),
         SCRIPTED_TEST(a_refusal_that_nobody_explains_has_a_message_all_the_same),
         SCRIPTED_TEST(polls_are_spread_by_ten_percent_both_ways),
         SCRIPTED_TEST(polls_go_on_without_a_random_source),

@@ -37,7 +37,9 @@ static void close_runner(void *context)
 
 static int setup(void **state)
 {
-    const latch_sql_runner runner = {NULL, run, is_in_transaction, close_runner};
+    const latch_sql_runner runner = {.run = run,
+                                     .is_in_transaction = is_in_transaction,
+                                     .close = close_runner};
     latch_store_options options = {.runner = &runner};
 
     if (postgresql_store_setup(state) != 0) {
@@ -95,9 +97,10 @@ static void no_thread_looks_after_the_given_session(void **state)
     (void) state;
     assert_int_equal(unit_run(lease, LATCH_ACQUIRE), LATCH_DONE);
     assert_false(store->class->watch(lease, &watch));
-    assert_non_null(
-        strstr(store->class->renewal_unsupported_reason(store), "which only the thread that has the connection"));
-    assert_null(unit.store->class->renewal_unsupported_reason(unit.store)); /* a session of its own */
+    assert_non_null(strstr(store->class->renewal_unsupported_reason(store),
+                           "which only the thread that has the connection"));
+    assert_null(
+        unit.store->class->renewal_unsupported_reason(unit.store)); /* a session of its own */
     unit_release(lease);
 }
 

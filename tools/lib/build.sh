@@ -10,7 +10,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/folder.sh"
 # Packages for builds for Debian's PHP.
 # shellcheck disable=SC2034 # for the scripts that source this file
 LATCH_BUILD_PACKAGES=("php$LATCH_PHP_VERSION-cli" "php$LATCH_PHP_VERSION-dev"
-    gcc make autoconf pkgconf libc6-dev libhiredis-dev libssl-dev libpq-dev libmariadb-dev git)
+    gcc make autoconf pkgconf libc6-dev libhiredis-dev libssl-dev libpq-dev libmariadb-dev libsqlite3-dev git)
 
 LATCH_SOURCES=(config.m4 Makefile.frag ext src stubs)
 

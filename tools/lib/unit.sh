@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/build.sh"
 
 # shellcheck disable=SC2034 # for the scripts that source this file
-LATCH_UNIT_PACKAGES=(gcc make libc6-dev libcmocka-dev libssl-dev libhiredis-dev libpq-dev libmariadb-dev
+LATCH_UNIT_PACKAGES=(gcc make libc6-dev libcmocka-dev libssl-dev libhiredis-dev libpq-dev libmariadb-dev libsqlite3-dev
     pkgconf redis-server "${LATCH_SQL_SERVER_PACKAGES[@]}")
 
 # number_of KIND LOG: adds up cmocka's lines of that kind, "[  PASSED  ] 7 test(s)."

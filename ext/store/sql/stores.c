@@ -48,19 +48,6 @@ static sql_store_class dbal_postgresql_store = {.server = &postgresql, .client =
 static sql_store_class mysql_store = {.server = &mysql, .client = PHP_LATCH_PDO};
 static sql_store_class dbal_mysql_store = {.server = &mysql, .client = PHP_LATCH_DBAL};
 
-/*
- * Class of the connections that a store takes in place of a DSN: by name, as it need not be loaded.
- */
-typedef struct sql_client_class {
-    const char *name, *lower_name;
-    const char *argument; /* the constructor's */
-} sql_client_class;
-
-static const sql_client_class client_classes[] = {
-    [PHP_LATCH_PDO] = {"PDO", "pdo", "connOrDsn"},
-    [PHP_LATCH_DBAL] = {"Doctrine\\DBAL\\Connection", "doctrine\\dbal\\connection", "connOrUrl"},
-};
-
 static zend_object *create_sql_store(zend_class_entry *ce)
 {
     return &php_latch_store_create(ce)->std;
@@ -76,35 +63,16 @@ static void throw_unsupported_adapter(const sql_store_class *class, const char *
                             ZSTR_VAL(class->ce->name), (int) length, name, what);
 }
 
-static void get_attribute(zend_object *pdo, zend_long attribute, zval *value)
-{
-    zval argument;
-
-    ZVAL_LONG(&argument, attribute);
-    php_latch_call_method(pdo, "getattribute", value, 1, &argument);
-}
-
 /* False after throwing. */
 static bool check_pdo(const sql_store_class *class, zend_object *pdo)
 {
     bool is_usable = false;
     zval value;
 
-    get_attribute(pdo, PHP_LATCH_PDO_ATTR_ERRMODE, &value);
-    if (EG(exception) != NULL) {
+    if (!php_latch_check_error_mode(class->ce, pdo)) {
         return false;
     }
-    if (zval_get_long(&value) != PHP_LATCH_PDO_ERRMODE_EXCEPTION) {
-        zval_ptr_dtor(&value);
-        zend_throw_exception_ex(php_latch_invalid_argument_ce, 0,
-                                "\"%s::__construct\" requires PDO error mode attribute be set to "
-                                "throw Exceptions (i.e. $pdo->setAttribute(PDO::ATTR_ERRMODE, "
-                                "PDO::ERRMODE_EXCEPTION)).",
-                                ZSTR_VAL(class->ce->name));
-        return false;
-    }
-    zval_ptr_dtor(&value);
-    get_attribute(pdo, PHP_LATCH_PDO_ATTR_DRIVER_NAME, &value);
+    php_latch_pdo_attribute(pdo, PHP_LATCH_PDO_ATTR_DRIVER_NAME, &value);
     if (Z_TYPE(value) == IS_STRING) {
         is_usable = zend_string_equals_cstr(Z_STR(value), class->server->driver,
                                             strlen(class->server->driver));
@@ -151,7 +119,7 @@ static void open_on_connection(const sql_store_class *class, php_latch_store *st
     if (store->backend != NULL) {
         return;
     }
-    runner = php_latch_sql_runner(connection, class->client);
+    runner = php_latch_sql_runner(php_latch_sql_connection_of(connection, class->client));
     options.runner = &runner;
     opened = latch_store_open(php_latch_engine, class->server->store, &options, &error);
     if (opened == NULL) {
@@ -163,133 +131,6 @@ static void open_on_connection(const sql_store_class *class, php_latch_store *st
 }
 
 /* ---- DSNs ----------------------------------------------------------------------------------- */
-
-/* Settings beside a DSN, as texts. */
-typedef struct sql_settings {
-    latch_setting *list;
-    zend_string **texts; /* two for each of them */
-    size_t count;
-} sql_settings;
-
-static void free_settings(sql_settings *settings)
-{
-    for (size_t at = 0; at < 2 * settings->count; at++) {
-        zend_string_release(settings->texts[at]);
-    }
-    efree(settings->texts);
-    efree(settings->list);
-}
-
-static void throw_option(const char *name, const char *problem)
-{
-    char text[256];
-
-    snprintf(text, sizeof(text), "has an option \"%s\" that %s", name, problem);
-    php_latch_throw_argument(php_latch_invalid_argument_ce, 2, "options", text);
-}
-
-/* Takes the name over; false after throwing. */
-static bool add_setting(sql_settings *settings, zend_string *name, zval *value)
-{
-    zend_string *text = Z_TYPE_P(value) == IS_FALSE ? ZSTR_CHAR('0') : zval_get_string(value);
-    size_t at = settings->count++;
-
-    settings->texts[2 * at] = name;
-    settings->texts[2 * at + 1] = text;
-    settings->list[at] = (latch_setting){.name = ZSTR_VAL(name), .value = ZSTR_VAL(text)};
-    if (strlen(ZSTR_VAL(name)) != ZSTR_LEN(name) || strlen(ZSTR_VAL(text)) != ZSTR_LEN(text)) {
-        throw_option(ZSTR_VAL(name), "has a NUL byte");
-        return false;
-    }
-    return true;
-}
-
-/* Adds PDO's attributes, of TLS by their numbers, as in a URL of Doctrine's. */
-static bool add_attributes(sql_settings *settings, HashTable *attributes)
-{
-    zend_ulong number;
-    zend_string *name;
-    zval *value;
-
-    ZEND_HASH_FOREACH_KEY_VAL(attributes, number, name, value)
-    {
-        ZVAL_DEREF(value);
-        if (name != NULL || Z_TYPE_P(value) < IS_FALSE || Z_TYPE_P(value) > IS_STRING) {
-            continue;
-        }
-        name = number == PHP_LATCH_PDO_ATTR_TIMEOUT
-                   ? zend_string_init("timeout", strlen("timeout"), 0)
-                   : strpprintf(0, "driverOptions[" ZEND_ULONG_FMT "]", number);
-        if (!add_setting(settings, name, value)) {
-            return false;
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    return true;
-}
-
-static const char *setting_of_option(zend_string *option)
-{
-    if (zend_string_equals_literal(option, "db_username")) {
-        return "user";
-    }
-    if (zend_string_equals_literal(option, "db_password")) {
-        return "password";
-    }
-    /* other options of Symfony's stores begin so */
-    return strncmp(ZSTR_VAL(option), "db_", 3) == 0 ? NULL : ZSTR_VAL(option);
-}
-
-static bool add_option(sql_settings *settings, zend_string *option, zval *value)
-{
-    const char *name = setting_of_option(option);
-
-    if (name == NULL || Z_TYPE_P(value) == IS_NULL
-        || (name != ZSTR_VAL(option) && Z_TYPE_P(value) == IS_STRING && Z_STRLEN_P(value) == 0)) {
-        return true; /* PDO takes an empty name as none */
-    }
-    if (Z_TYPE_P(value) > IS_STRING) {
-        throw_option(ZSTR_VAL(option), "is not a text, a number or a boolean");
-        return false;
-    }
-    return add_setting(settings,
-                       name == ZSTR_VAL(option) ? zend_string_copy(option)
-                                                : zend_string_init(name, strlen(name), 0),
-                       value);
-}
-
-static HashTable *attributes_of(HashTable *options)
-{
-    zval *attributes = zend_hash_str_find_deref(options, ZEND_STRL("db_connection_options"));
-
-    return attributes != NULL && Z_TYPE_P(attributes) == IS_ARRAY ? Z_ARR_P(attributes) : NULL;
-}
-
-/* False after throwing; the settings are to be freed anyway. */
-static bool collect_settings(sql_settings *settings, HashTable *options)
-{
-    HashTable *attributes = attributes_of(options);
-    size_t count = zend_hash_num_elements(options)
-                   + (attributes != NULL ? zend_hash_num_elements(attributes) : 0);
-    zend_string *option;
-    zval *value;
-
-    settings->list = safe_emalloc(count, sizeof(*settings->list), 0);
-    settings->texts = safe_emalloc(count, 2 * sizeof(*settings->texts), 0);
-    settings->count = 0;
-    if (attributes != NULL && !add_attributes(settings, attributes)) {
-        return false;
-    }
-    ZEND_HASH_FOREACH_STR_KEY_VAL(options, option, value)
-    {
-        ZVAL_DEREF(value);
-        if (option != NULL && !add_option(settings, option, value)) {
-            return false;
-        }
-    }
-    ZEND_HASH_FOREACH_END();
-    return true;
-}
 
 /* Rejects the scheme of another kind of server; before any other check, as Symfony's does. */
 static bool check_driver_scheme(const sql_store_class *class, const char *dsn)
@@ -325,7 +166,7 @@ static bool check_dsn(const sql_store_class *class, const char *dsn)
             php_latch_invalid_argument_ce, 0,
             "This build of Latch takes a %s object here, but no DSN: build it again "
             "where %s and pkg-config are installed",
-            client_classes[class->client].name, library);
+            php_latch_sql_client_classes[class->client].name, library);
         return false;
     }
     return true;
@@ -335,24 +176,25 @@ static void open_dsn(const sql_store_class *class, php_latch_store *store, zend_
                      HashTable *options)
 {
     latch_store_options store_options = {.dsn = ZSTR_VAL(dsn), .dsn_length = ZSTR_LEN(dsn)};
-    sql_settings settings;
+    php_latch_sql_settings settings;
     latch_store *opened;
     latch_error error;
 
     if (!check_dsn(class, ZSTR_VAL(dsn))) {
         return;
     }
-    if (collect_settings(&settings, options)) {
+    if (php_latch_sql_settings_collect(&settings, options)) {
         store_options.settings = settings.list;
         store_options.setting_count = settings.count;
         opened = latch_store_open(php_latch_engine, class->server->store, &store_options, &error);
         if (opened != NULL) {
             store->backend = php_latch_backend_share(opened);
         } else {
-            php_latch_throw_dsn(&php_latch_locks, &error, client_classes[class->client].argument);
+            php_latch_throw_dsn(&php_latch_locks, &error,
+                                php_latch_sql_client_classes[class->client].argument);
         }
     }
-    free_settings(&settings);
+    php_latch_sql_settings_free(&settings);
 }
 
 /* ---- Constructors --------------------------------------------------------------------------- */
@@ -360,23 +202,17 @@ static void open_dsn(const sql_store_class *class, php_latch_store *store, zend_
 static void construct_sql_store(const sql_store_class *class, zend_object *this_store,
                                 zval *argument, HashTable *options)
 {
-    const sql_client_class *client = &client_classes[class->client];
-    zend_class_entry *client_ce = php_latch_find_class(client->lower_name);
     php_latch_store *store = php_latch_store_of(this_store);
     zend_string *dsn;
 
     if (store->backend != NULL) {
         zend_throw_error(NULL, "%s is constructed already", ZSTR_VAL(store->std.ce->name));
-        return;
-    }
-    if (Z_TYPE_P(argument) == IS_OBJECT && client_ce != NULL
-        && instanceof_function(Z_OBJCE_P(argument), client_ce)) {
-        open_on_connection(class, store, Z_OBJ_P(argument));
-    } else if (Z_TYPE_P(argument) != IS_NULL && zend_parse_arg_str(argument, &dsn, false, 1)) {
-        open_dsn(class, store, dsn, options);
-    } else if (EG(exception) == NULL) {
-        zend_argument_type_error(1, "must be of type %s|string, %s given", client->name,
-                                 zend_zval_type_name(argument));
+    } else if (php_latch_sql_parse_connection(class->client, argument, &dsn)) {
+        if (dsn == NULL) {
+            open_on_connection(class, store, Z_OBJ_P(argument));
+        } else {
+            open_dsn(class, store, dsn, options);
+        }
     }
 }
 

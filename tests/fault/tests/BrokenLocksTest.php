@@ -34,6 +34,7 @@ final class BrokenLocksTest extends TestCase
             $findings = $this->play($breakage, match (true) {
                 $breakage->handsOver() => 500,
                 $breakage->keeps() => 35,
+                $breakage->needsTable() => 500,
                 default => 1000,
             }, $report);
         } while (!isset($findings->counts[$expected->value]) && ++$runs < self::RUNS);
@@ -45,6 +46,7 @@ final class BrokenLocksTest extends TestCase
     #[TestWith([Breakage::NoneHandedOver, 2000])]
     #[TestWith([Breakage::NoneKept, 60])]
     #[TestWith([Breakage::NoneInSessions, 3000])]
+    #[TestWith([Breakage::NoneInTables, 1000])]
     public function testNothingIsFoundWhereNothingIsBroken(Breakage $none, int $acquisitions): void
     {
         $findings = $this->play($none, $acquisitions, $report);
@@ -60,14 +62,14 @@ final class BrokenLocksTest extends TestCase
         $options = new Options();
         $options->broken = $breakage;
         $options->latch = $options->symfony = $options->pdo = 0;
-        $options->store = $breakage->needsSessions() ? 'mysql' : 'redis';
+        $options->store = $breakage->store() ?? 'redis';
         $options->resources = match (true) {
-            $breakage->handsOver() => 1,
+            $breakage->handsOver(), $breakage->needsTable() => 1,
             $breakage->keeps() => 4,
             default => 2,
         };
-        // Who is killed explains that others wait.
-        $options->pause = $breakage->handsOver() ? 2000 : 200;
+        // Who is killed explains that others wait; rows of a table stay for seconds.
+        $options->pause = $breakage->handsOver() || $breakage->needsTable() ? 2000 : 200;
         $options->acquisitions = $acquisitions;
         $options->limit = 30;
         $folder = new Folder();
@@ -128,7 +130,7 @@ final class BrokenLocksTest extends TestCase
             ['--acquisitions=100000', '--limit=1', '--broken=nothing-broken'], 1, '/Too few acquisitions in 1 s/',
         ];
         yield 'no number' => [['--acquisitions=-1'], 64, "/^tests\\/fault\\/run: '--acquisitions=-1' is no whole/"];
-        yield 'no store' => [['--store=paper'], 64, "/redis, redis-string, sentinel, cluster, quorum, flock, postgresql, mysql, not 'paper'/"];
+        yield 'no store' => [['--store=paper'], 64, "/redis, redis-string, sentinel, cluster, quorum, flock, postgresql, mysql, table-postgresql, table-mysql, table-sqlite, not 'paper'/"];
         yield 'nobody' => [['--latch=0', '--symfony=0'], 64, '/no workers/'];
         yield 'no empty folder' => [['--keep=' . __DIR__], 64, "/no empty folder '/"];
         yield 'nowhere to keep locks alive' => [['--store=flock', '--keepers=1'], 64, '/--keepers is about locks in Redis/'];
@@ -138,6 +140,15 @@ final class BrokenLocksTest extends TestCase
         ];
         yield 'objects that crash' => [['--store=cluster', '--objects=1'], 64, '/--objects goes with --reshard-only/'];
         yield 'too many groups' => [['--groups=9'], 64, '/more groups than resources/'];
+        yield 'no table to name rows of' => [['--names=plain'], 64, '/--names is for tables/'];
+        yield 'no release' => [['--store=table-mysql', '--releases=9.0'], 64, "/--releases knows no '9.0'/"];
+        yield 'releases with other names' => [
+            ['--store=table-mysql', '--names=hash', '--releases=8.1'], 64, '/--names=hash does not go with these releases/',
+        ];
+        yield 'releases that share a group' => [
+            ['--store=table-mysql', '--names=both', '--releases=7.4,8.1', '--groups=3'], 64, '/need groups of their own/',
+        ];
+        yield 'a clock that rounds' => [['--store=table-postgresql', '--releases=7.4,5.4'], 64, '/release 5.4 is by itself/'];
         yield 'no folder for the report' => [['--report=/no/such/report.md'], 64, "/no folder for '/"];
         yield 'unknown' => [['--fast'], 64, "/unknown argument '--fast'/"];
     }

@@ -125,11 +125,9 @@ foreach ([
     'flock:' => [' "flock"', 'flock'], 'flock:/tmp' => [' "flock"', 'flock'], 'flock://' => [' "flock://"', 'flock'],
     'flock+remove://' => [' "flock+remove://"', 'flock+remove'], 'null' => [' "null"', ''], 'in-memory' => [' "in-memory"', ''],
     'semaphores' => [' "semaphores"', 'semaphore'], 'memcached://:secret@host' => [' "memcached://…"', ''],
-    'etcd://:secret@host' => [' "etcd://…"', ''], 'mysql:host=h;password=secret' => [' "mysql"', 'mysql+advisory:…'],
+    'etcd://:secret@host' => [' "etcd://…"', ''],
     'redis' => [' "redis"', 'redis://…'], 'redus://:secret@host' => [' "redus://…"', 'redis://…'],
-    'postgresql://u:secret@h' => [' "postgresql://…"', 'postgresql+advisory://…'],
     'postgresql+advisory:host=h;password=secret' => [' "postgresql+advisory"', 'postgresql+advisory://…'],
-    'pgsql:host=h;password=secret' => [' "pgsql"', 'pgsql+advisory:…'],
 ] as $dsn => [$named, $meant]) {
     foreach ([['run', 'job', '--', 'true'], ['status', 'job'], ['list']] as $arguments) {
         $cases["the store$named is none of $examples; give one by --store or LATCH_STORE"

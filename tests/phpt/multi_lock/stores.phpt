@@ -6,7 +6,7 @@ require __DIR__ . '/../../utils/phpt_multi_lock.inc';
 require __DIR__ . '/../../utils/phpt_sql.inc';
 
 use Latch\{LockFactory, PersistingStoreInterface};
-use Latch\Store\{CombinedStore, FlockStore, InMemoryStore, MysqlStore, NullStore, PostgreSqlStore, RedisStore, RedisStringStore, SemaphoreStore, StoreFactory};
+use Latch\Store\{CombinedStore, FlockStore, InMemoryStore, MysqlStore, NullStore, PdoStore, PostgreSqlStore, RedisStore, RedisStringStore, SemaphoreStore, StoreFactory};
 use Latch\Strategy\UnanimousStrategy;
 use Latch\Tests\RedisServer;
 
@@ -24,6 +24,7 @@ $makers = [
     CombinedStore::class => fn () => new CombinedStore([new RedisStore($redis->dsn()), new RedisStore($second->dsn())], new UnanimousStrategy()),
     PostgreSqlStore::class => fn () => $postgresql->store(),
     MysqlStore::class => fn () => $mysql->store(),
+    PdoStore::class => fn () => new PdoStore($postgresql->server->pdoDsn() . ';user=latch;password=' . Latch\Tests\SqlServer::PASSWORD),
 ];
 
 /** @param array<string, mixed> $told by StoreFactory::describe(); [] of a store written in PHP */

@@ -133,7 +133,8 @@ namespace {
     }
 
     /* Ours ask for nothing. */
-    foreach (['flock', 'semaphore', 'in-memory', 'null', 'redis://localhost', 'redis://a?host[b]&redis_cluster=1', 'pgsql+advisory://localhost', 'mysql+advisory:host=x'] as $dsn) {
+    foreach (['flock', 'semaphore', 'in-memory', 'null', 'redis://localhost', 'redis://a?host[b]&redis_cluster=1', 'pgsql+advisory://localhost', 'mysql+advisory:host=x',
+        'sqlite::memory:', 'mysql:host=x', 'mysql://x', 'oci:x', 'pgsql:host=x', 'postgresql://x', 'sqlsrv:x'] as $dsn) {
         StoreFactory::createStore($dsn);
     }
     check_same([], $asked, 'what is asked for');
@@ -142,8 +143,7 @@ namespace {
     /* Nobody has it: Symfony's messages. */
     $client = new stdClass();
     foreach ([
-        'mysql:host=localhost' => ['No lock store supports the given DSN.', STORES . 'PdoStore'],
-        'mysql://localhost' => ['No lock store supports the given DSN.', STORES . 'DoctrineDbalStore'],
+        'mssql://localhost' => ['Failed to parse the DSN. Try running "composer require doctrine/dbal".', 'Doctrine\DBAL\DriverManager'],
         'zookeeper://localhost' => ['No lock store supports the given DSN.', STORES . 'ZookeeperStore'],
         'memcached://localhost' => ['Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".', CACHE],
         'rediss:///run/redis.sock' => ['Unsupported Redis or Memcached DSN. Try running "composer require symfony/cache".', CACHE],
@@ -179,20 +179,19 @@ namespace {
         throw new RuntimeException("no $name today");
     };
     spl_autoload_register($thrower, true, true);
-    foreach (['mysql:host=localhost', 'memcached://localhost', 'redis:?host[a]&host[b]', 'zookeeper://localhost', 'dynamodb://x', new Zookeeper()] as $connection) {
+    foreach (['mssql://localhost', 'memcached://localhost', 'redis:?host[a]&host[b]', 'zookeeper://localhost', 'dynamodb://x', new Zookeeper()] as $connection) {
         echo created($connection), "\n";
     }
     spl_autoload_unregister($thrower);
 
     /* Found. */
-    foreach (['PdoStore', 'DoctrineDbalStore', 'MemcachedStore', 'ZookeeperStore'] as $class) {
+    foreach (['MemcachedStore', 'ZookeeperStore'] as $class) {
         $known[STORES . $class] = Told::class;
     }
     $known[CACHE] = $known[DYNAMODB] = Told::class;
     $known[STORES . 'MongoDbStore'] = SplObjectStorage::class; // which is no store
     foreach ([
-        'sqlite:/x', 'mysql:host=x', 'oci:x', 'pgsql:x', 'sqlsrv:x', 'mssql://x', 'mysql://x', 'mysql2://x', 'oci8://x', 'pdo_oci://x',
-        'pgsql://x', 'postgres://x', 'postgresql://x', 'sqlite://x', 'sqlite3://x', 'dynamodb://x',
+        'dynamodb://x',
         'memcached://x', 'memcached:?host[x]', 'zookeeper://x', 'rediss:/x', 'valkeys:?host[/x:]', 'redis:?host[a]&host[b]',
         'valkey://x?cluster=1', 'valkey://x/1?cluster=1', 'redis://x?unknown=1', 'redis://x?prefix=y',
         new AsyncAws\DynamoDb\DynamoDbClient(), new Zookeeper(), new Relay\Relay(), new RelayOfOurs(), new MongoDB\Collection(),
@@ -204,7 +203,7 @@ namespace {
     /* Constructors that throw, and a class that is no store. */
     Told::$fails = true;
     try {
-        StoreFactory::createStore('mysql:host=x;password=SECRET');
+        StoreFactory::createStore('dynamodb://x?password=SECRET');
     } catch (RuntimeException $e) {
         echo $e->getMessage(), "\n";
         check(!str_contains(print_r(array_column($e->getTrace(), 'args', 'function')['createStore'], true), 'SECRET'), 'no password: ' . $e);
@@ -212,32 +211,17 @@ namespace {
     echo created('memcached://x'), "\n";
     Told::$fails = false;
     $other = new class () extends StoreFactory { };
-    check_same('told PdoStore(string)', $other::createStore('mysql:host=x')->told(), 'by a subclass');
+    check_same('told DynamoDbStore(string)', $other::createStore('dynamodb://x')->told(), 'by a subclass');
     echo "done\n";
 }
 --EXPECT--
 Symfony\Component\Lock\Exception\InvalidArgumentException: Symfony\Component\Lock\Store\StoreFactory::createStore(): Argument #1 ($connection) is not usable: invalid Redis DSN: the option "timeout" is a number of seconds from 0.001 to 86400, such as "2.5"
-RuntimeException: no Symfony\Component\Lock\Store\PdoStore today
+RuntimeException: no Doctrine\DBAL\DriverManager today
 RuntimeException: no Symfony\Component\Cache\Adapter\AbstractAdapter today
 RuntimeException: no Symfony\Component\Cache\Adapter\AbstractAdapter today
 RuntimeException: no Symfony\Component\Lock\Store\ZookeeperStore today
 RuntimeException: no Symfony\Component\Lock\Bridge\DynamoDb\Store\DynamoDbStore today
 RuntimeException: no Symfony\Component\Lock\Store\ZookeeperStore today
-sqlite:/x: 'told PdoStore(string)'
-mysql:host=x: 'told PdoStore(string)'
-oci:x: 'told PdoStore(string)'
-pgsql:x: 'told PdoStore(string)'
-sqlsrv:x: 'told PdoStore(string)'
-mssql://x: 'told DoctrineDbalStore(string)'
-mysql://x: 'told DoctrineDbalStore(string)'
-mysql2://x: 'told DoctrineDbalStore(string)'
-oci8://x: 'told DoctrineDbalStore(string)'
-pdo_oci://x: 'told DoctrineDbalStore(string)'
-pgsql://x: 'told DoctrineDbalStore(string)'
-postgres://x: 'told DoctrineDbalStore(string)'
-postgresql://x: 'told DoctrineDbalStore(string)'
-sqlite://x: 'told DoctrineDbalStore(string)'
-sqlite3://x: 'told DoctrineDbalStore(string)'
 dynamodb://x: 'told DynamoDbStore(string)'
 memcached://x: 'told MemcachedStore(client of AbstractAdapter(string, {"lazy":true}))'
 memcached:?host[x]: 'told MemcachedStore(client of AbstractAdapter(string, {"lazy":true}))'
@@ -254,6 +238,6 @@ Zookeeper: 'told ZookeeperStore(Zookeeper)'
 Relay\Relay: 'ours, by what was given'
 RelayOfOurs: 'ours, by what was given'
 MongoDB\Collection: TypeError: Symfony\Component\Lock\Store\StoreFactory::createStore(): Return value must be of type Symfony\Component\Lock\PersistingStoreInterface, Symfony\Component\Lock\Store\MongoDbStore returned
-Symfony\Component\Lock\Store\PdoStore fails
+Symfony\Component\Lock\Bridge\DynamoDb\Store\DynamoDbStore fails
 RuntimeException: Told fails
 done

@@ -37,11 +37,16 @@ foreach ($all as $store) {
             preg_match('~[:/]$~', $form) === 0, $form === 'semaphore://' => '',
             str_starts_with($form, 'flock') => temporary_directory(),
             preg_match('~^(redis|valkey)s?(\+string)?:$~', $form) === 1 => '//localhost',
-            preg_match('~advisory:$~', $form) === 1 => 'host=localhost',
+            preg_match('~(advisory|pgsql|mysql):$~', $form) === 1 => 'host=localhost',
             default => 'localhost',
         };
         check_same([$store], StoreFactory::describe($dsn), "who has $dsn");
-        if ($store['native'] && str_starts_with($store['build'], 'yes')) {
+        if ($store['name'] === 'doctrine-dbal' && preg_match('/^(mssql|oci8|pdo_oci|sqlite)/', $dsn) === 1) {
+            if (str_starts_with($dsn, 'sqlite')) {
+                continue; // which Latch may be built without
+            }
+            check(str_contains(outcome(fn () => StoreFactory::createStore($dsn)), 'composer require doctrine/dbal'), "$dsn needs DBAL");
+        } elseif ($store['native'] && str_starts_with($store['build'], 'yes')) {
             check_same($store['class'], StoreFactory::createStore($dsn)::class, "what is made of $dsn");
         } elseif (!$store['native']) {
             check(str_contains(outcome(fn () => StoreFactory::createStore($dsn)), 'No lock store supports the given DSN'), "$dsn is not Latch's");
@@ -72,6 +77,7 @@ check_same('members', $of['Latch\Store\CombinedStore']['scope'], 'CombinedStore'
 check_same(['process', 'nothing'], [$of['Latch\Store\InMemoryStore']['scope'], $of['Latch\Store\NullStore']['scope']], 'in one process');
 check_same('PostgreSQL', $of['Latch\Store\PostgreSqlStore']['title'], 'a title');
 check_same(['PDO'], $of['Latch\Store\MysqlStore']['clients'], 'clients');
+check_same([true, 300.0, 'server'], [$of['Latch\Store\PdoStore']['expiring'], $of['Latch\Store\PdoStore']['ttl'], $of['Latch\Store\PdoStore']['scope']], 'a table');
 
 /* Builds, as phpinfo() tells them. */
 ob_start();

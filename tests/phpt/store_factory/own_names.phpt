@@ -16,7 +16,7 @@ $none = 'Latch\Exception\InvalidArgumentException: No lock store supports the gi
 // All that there are, but for URLs beside another form, and for "flock+remove" beside "flock".
 $forms = array_merge(...array_column(array_filter(StoreFactory::describe(), fn (array $store) => $store['native']), 'dsns'));
 $forms = array_values(preg_grep('~/$|^flock\+~', $forms, PREG_GREP_INVERT));
-check_same([], array_diff(['flock', 'semaphore', 'in-memory', 'null', 'redis:', 'rediss:', 'valkey:', 'valkeys:', 'pgsql+advisory:', 'mysql+advisory:'], $forms), 'what is known');
+check_same([], array_diff(['flock', 'semaphore', 'in-memory', 'null', 'redis:', 'rediss:', 'valkey:', 'valkeys:', 'pgsql+advisory:', 'mysql+advisory:', 'mysql:', 'pgsql:', 'sqlite:'], $forms), 'what is known');
 $last = array_pop($forms);
 $known = '; known are ' . implode(', ', $forms) . " and $last";
 foreach ([
@@ -37,6 +37,16 @@ foreach ([
     'postgresql+advisory://localhost' => 'DoctrineDbalPostgreSqlStore',
     'mysql+advisory:host=localhost' => 'MysqlStore',
     'mysql+advisory://localhost' => 'DoctrineDbalMysqlStore',
+    'sqlite::memory:' => 'PdoStore',
+    'mysql:host=localhost' => 'PdoStore',
+    'pgsql:host=localhost' => 'PdoStore',
+    'mysql://localhost/test' => 'DoctrineDbalStore',
+    'mysql2://localhost/test' => 'DoctrineDbalStore',
+    'pgsql://localhost/test' => 'DoctrineDbalStore',
+    'postgres://localhost/test' => 'DoctrineDbalStore',
+    'postgresql://localhost/test' => 'DoctrineDbalStore',
+    'oci:dbname=//localhost/test' => 'PdoStore',
+    'sqlsrv:server=localhost' => 'PdoStore',
 ] as $dsn => $class) {
     check_same("Latch\\Store\\$class", StoreFactory::createStore($dsn)::class, $dsn);
     check_same("Latch\\Store\\$class", ShopFactory::createStore($dsn)::class, "$dsn, by a subclass");
@@ -74,13 +84,13 @@ rmdir("$directory/a:b@c");
 /* Nobody's, or Composer's, whose stores do not fit here: the scheme is named, and the nearest of ours. */
 foreach ([
     '' => null, 'nonsense' => null, "flock\0" => null, '42' => null, 'PASSWORD@host' => null, 'user:PASSWORD@host' => null,
-    'sqlite::memory:' => null,
+    'sqlite' => 'sqlite://', 'maria' => null,
     'FLOCK' => 'flock', 'flock:' => 'flock://', 'flock:/tmp' => 'flock://', 'flocks' => 'flock', 'flock ' => 'flock', ' flock' => 'flock',
     'file:///tmp' => 'flock://', 'semaphores' => 'semaphore', 'in-memory:' => 'in-memory', 'memory' => null, 'null:' => 'null',
     'redis' => 'redis://', 'rediss' => 'rediss://', 'Redis://localhost' => 'redis://', 'redsi://localhost' => 'redis://',
     'tcp://localhost' => 'redis://', 'valky://localhost' => 'valkey://',
-    'mysql:host=localhost' => 'mysql+advisory:', 'mysql://localhost' => 'mysql+advisory://', 'mariadb://h' => 'mysql+advisory://',
-    'pgsql:host=localhost' => 'pgsql+advisory:', 'postgresql://localhost' => 'pgsql+advisory://',
+    'mysqli:host=localhost' => 'mysql:', 'mariadb://h' => 'mysql://', 'mariadb:host=h' => 'mysql:', 'mariadb+advisory://h' => 'mysql+advisory://',
+    'pdo-pgsql://localhost' => 'pgsql://', 'pdo-sqlite:///x' => 'sqlite://', 'sqlite2:/x' => 'sqlite:',
     'postgresql+advisory:host=localhost' => 'pgsql+advisory:', 'pgsql+advisoy://h' => 'pgsql+advisory://',
     'http://localhost' => '', 'memcached://localhost' => '', 'mongodb://localhost' => '', 'zookeeper://localhost' => '',
     'dynamodb://localhost' => '',
@@ -94,7 +104,7 @@ foreach ([
         default => "the scheme \"$scheme[0]\" is unknown; did you mean \"$nearest\"?",
     }, $said, $dsn);
     check_same(
-        preg_match('/^(mysql|pgsql|postgresql|sqlite|memcached|mongodb|zookeeper|dynamodb):/', $dsn),
+        preg_match('/^(memcached|mongodb|zookeeper|dynamodb):/', $dsn),
         $hints,
         "whether Symfony has a store for $dsn"
     );
@@ -104,6 +114,15 @@ foreach ([new stdClass(), new ArrayObject(), fn () => 1, new class () { }] as $o
         'Latch\Exception\InvalidArgumentException: Unsupported Connection: "' . get_debug_type($object) . '".',
         outcome(fn () => StoreFactory::createStore($object)),
         get_debug_type($object)
+    );
+}
+
+/* Other connections of Doctrine's are made by Doctrine, which is not here. */
+foreach (['mssql', 'oci8', 'pdo_oci'] as $scheme) {
+    check_same(
+        'Latch\Exception\InvalidArgumentException: Failed to parse the DSN. Try running "composer require doctrine/dbal".',
+        outcome(fn () => StoreFactory::createStore("$scheme://localhost/test")),
+        $scheme
     );
 }
 
@@ -121,7 +140,7 @@ echo outcome(fn () => StoreFactory::createStore()), "\n";
 /* No password in a message or a backtrace. */
 ini_set('zend.exception_ignore_args', '0');
 foreach (['redis://:SECRET@localhost?nonsense=1', 'rediss://:SECRET@/run/redis.sock', 'nonsense://SECRET', 'pgsql+advisory:SECRET',
-    'mysql+advisory://:SECRET@localhost?nonsense=1', 'mysql://:SECRET@localhost', 'SECRET', 'SECRET@localhost', 'shop:SECRET@localhost',
+    'mysql+advisory://:SECRET@localhost?nonsense=1', 'mssql://:SECRET@localhost', 'mysql://:SECRET@localhost?nonsense=1', 'SECRET', 'SECRET@localhost', 'shop:SECRET@localhost',
     'redsi:SECRET', 'redis-SECRET'] as $dsn) {
     try {
         StoreFactory::createStore($dsn);

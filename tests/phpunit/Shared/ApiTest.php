@@ -100,7 +100,9 @@ final class ApiTest extends TestCase
         foreach ($expected['methods'] as $name => $method) {
             $ours = $actual['methods'][$name]['parameters'];
             self::assertSame($method['parameters'], \array_slice($ours, 0, \count($method['parameters'])), $name);
-            self::assertSame($method['required'], $actual['methods'][$name]['required'], $name);
+            if ($name !== 'configureSchema') { // of which 6.4 declares the second parameter in a comment
+                self::assertSame($method['required'], $actual['methods'][$name]['required'], $name);
+            }
         }
         self::assertSame($expected['interfaces'], array_values(array_intersect(
             $expected['interfaces'],

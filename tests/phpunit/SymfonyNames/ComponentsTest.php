@@ -19,7 +19,7 @@ use Symfony\Component\Lock\Store\CombinedStore;
 use Symfony\Component\Lock\Store\ExpiringStoreTrait;
 use Symfony\Component\Lock\Store\FlockStore;
 use Symfony\Component\Lock\Store\InMemoryStore;
-use Symfony\Component\Lock\Store\PdoStore;
+use Symfony\Component\Lock\Store\MemcachedStore;
 use Symfony\Component\Lock\Store\SemaphoreStore;
 use Symfony\Component\Lock\Strategy\ConsensusStrategy;
 use Symfony\Component\Lock\Strategy\UnanimousStrategy;
@@ -35,7 +35,7 @@ final class ComponentsTest extends TestCase
 {
     public function testTheyComeFromVendor(): void
     {
-        foreach ([LockKeyNormalizer::class, PdoStore::class] as $name) {
+        foreach ([LockKeyNormalizer::class, MemcachedStore::class] as $name) {
             $class = new \ReflectionClass($name);
             self::assertStringContainsString('/symfony/lock/', (string) $class->getFileName());
         }

@@ -18,6 +18,7 @@ use Latch\Semaphore\Key as SemaphoreKey;
 use Latch\Semaphore\Semaphore;
 use Latch\Semaphore\Store\LockStore;
 use Latch\Store\FlockStore;
+use Latch\Store\PdoStore;
 use Latch\Store\SemaphoreStore;
 use Latch\Tests\Support\Booking;
 use Latch\Tests\Support\Census;
@@ -117,7 +118,20 @@ while (($line = fgets(STDIN)) !== false) {
                 new Key($arguments[1]),
                 PostgreSql::store(...\array_slice($arguments, 2)),
             ),
-            // name: the key of a lock in Redis, for another process
+            // name, resource, DSN, TTL: the same, in a table
+            'table' => (bool) $locks[$name] = new Lock(
+                $keys[$name] = new Key($arguments[1]),
+                new PdoStore($arguments[2]),
+                $arguments[3],
+            ),
+            // name, what somebody else has handed over, DSN, TTL: a lock on that key
+            'take table over' => (bool) $locks[$name] = new Lock(
+                $keys[$name] = unserialize(base64_decode($arguments[1])),
+                new PdoStore($arguments[2]),
+                $arguments[3],
+                false,
+            ),
+            // name: the key of a lock in Redis or a table, for another process
             'hand over' => base64_encode(serialize($keys[$name])),
             // name, what somebody else has handed over, port, TTL[, …]: a lock on that key
             'take over' => (bool) $locks[$name] = new Lock(

@@ -131,7 +131,7 @@ void mysql_await_loss(latch_lease *lease)
 
 static bool waits_in_server(const latch_lease *lease)
 {
-    const advisory_session *session = latch_advisory_store_of(lease)->session;
+    const sql_session *session = latch_advisory_store_of(lease)->session;
 
     return session->is_sent
            && unit_mysql_number("SELECT count(*) FROM information_schema.processlist"

@@ -78,6 +78,11 @@ void scripted_claim(unsigned capabilities)
     scripted_class.info.capabilities = capabilities;
 }
 
+void scripted_limit_pauses(int64_t slowest_poll_ms)
+{
+    scripted_class.info.slowest_poll_ms = slowest_poll_ms;
+}
+
 void scripted_describe_outages(void (*outage)(const latch_op *op, int64_t now_ns))
 {
     scripted_class.outage = outage;
@@ -90,6 +95,7 @@ int unit_setup_scripted(void **state)
     }
     memset(&script, 0, sizeof(script));
     scripted_claim(LATCH_EXPIRING | LATCH_SHARED_LOCKS | LATCH_FENCING);
+    scripted_limit_pauses(0);
     scripted_describe_outages(NULL);
     unit.store = latch_store_make(unit.engine, &scripted_class, &unit.error);
     return 0;

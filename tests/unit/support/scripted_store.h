@@ -43,6 +43,8 @@ void scripted_play(const scripted_line *lines, size_t count);
 size_t scripted_calls(void);
 /* The capabilities of enum latch_capability that the store claims from now on. */
 void scripted_claim(unsigned capabilities);
+/* The longest pause between polls, as in latch_store_info. */
+void scripted_limit_pauses(int64_t slowest_poll_ms);
 /* From now on the store describes outages so; NULL, as in the beginning: it knows of each conflict.
  */
 void scripted_describe_outages(void (*outage)(const latch_op *op, int64_t now_ns));

@@ -15,6 +15,16 @@ latch_status mysql_client_run(void *connection, const char *statement, char *val
                               latch_error *error);
 bool mysql_client_is_in_transaction(void *connection);
 
+/* latch_sql_runner.execute() */
+latch_status postgresql_client_execute(void *connection, const char *statement,
+                                       latch_sql_change *change, latch_error *error);
+latch_status mysql_client_execute(void *connection, const char *statement, latch_sql_change *change,
+                                  latch_error *error);
+
+/* A runner on a new connection to the test program's server, which is closed with it. */
+latch_sql_runner postgresql_client_runner(void);
+latch_sql_runner mysql_client_runner(void);
+
 /* A store on a new connection to the test program's server, which is closed with it. */
 latch_store *postgresql_client_open(void);
 latch_store *mysql_client_open(void);

@@ -36,13 +36,13 @@ loads_no_client_library() {
     # The loader itself serves thread-local variables.
     needed=$(readelf -d "$so" | grep NEEDED | grep -vE '\[(libc|ld-linux.*)\.so') || true
     called=$(nm -D --undefined-only "$so" \
-        | grep -E ' (redis|freeReply|hi_|PQ|mysql_|mariadb_|SSL_|TLS_|BIO_|ERR_|X509_|OPENSSL_|CRYPTO_)') || true
+        | grep -E ' (redis|freeReply|hi_|PQ|mysql_|mariadb_|sqlite3_|SSL_|TLS_|BIO_|ERR_|X509_|OPENSSL_|CRYPTO_)') || true
     if [[ -n $needed$called ]]; then
         printf 'needs:\n%s\ncalls directly (see src/base/library.h):\n%s\n' "$needed" "$called"
         return 1
     fi
     # But it knows them all.
-    for library in hiredis ssl pq mariadb; do
+    for library in hiredis ssl pq mariadb sqlite3; do
         grep -qaE "lib$library\.so" "$so" || { echo "built without $library" && return 1; }
     done
 }
@@ -77,9 +77,9 @@ PC
 works_without_libraries() {
     local so output
     so=$(latch_build_copy no-libraries "phpize$LATCH_PHP_VERSION" "php-config$LATCH_PHP_VERSION" \
-        --with-latch-redis=no --with-latch-pgsql=no --with-latch-mysql=no \
+        --with-latch-redis=no --with-latch-pgsql=no --with-latch-mysql=no --with-latch-sqlite=no \
         CFLAGS='-O0 -fno-lto -Wall -Wextra -Wshadow -Werror')
-    if grep -aoE 'lib(hiredis|ssl|pq|mariadb)\.so' "$so"; then
+    if grep -aoE 'lib(hiredis|ssl|pq|mariadb|sqlite3)\.so' "$so"; then
         return 1
     fi
     # shellcheck disable=SC2016 # PHP's variables
@@ -88,9 +88,11 @@ works_without_libraries() {
         foreach (["RedisStore" => "redis:", "RedisStringStore" => "redis+string:", "PostgreSqlStore" => "pgsql:", "MysqlStore" => "mysql:"] as $class => $dsn) {
             try { new ("Latch\\Store\\$class")("{$dsn}//localhost"); }
             catch (Latch\Exception\InvalidArgumentException $e) { echo $e->getMessage(), "\n"; }
-        }')
+        }
+        try { (new Latch\Store\PdoStore("sqlite::memory:"))->save(new Latch\Key("r")); }
+        catch (Latch\Exception\LockStorageException $e) { echo $e->getMessage(), "\n"; }')
     printf '%s\n' "$output"
-    [[ $output == locked$'\n'*'no RedisStore: '*hiredis*$'\n'*'no RedisStringStore: '*hiredis*$'\n'*libpq*$'\n'*libmariadb* ]]
+    [[ $output == locked$'\n'*'no RedisStore: '*hiredis*$'\n'*'no RedisStringStore: '*hiredis*$'\n'*libpq*$'\n'*libmariadb*$'\n'*'a DSN needs PHP'* ]]
 }
 
 # A build without OpenSSL has Redis, and says how to have TLS.

@@ -1,5 +1,5 @@
 # Stage "fault": processes that are killed, stopped and cut off, and the checker of their histories, which is
-# tested itself.
+# tested itself. Stage "fault-tables": long histories of locks in tables, with all peers.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/fault.sh
@@ -7,17 +7,24 @@ source "$(dirname "${BASH_SOURCE[0]}")/../fault.sh"
 # shellcheck source=tools/lib/phpunit.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../phpunit.sh"
 
+HISTORY_SECONDS_MAX=500
+[[ $STAGE == fault ]] || HISTORY_SECONDS_MAX=4000
+
 STAGE_PACKAGES=("${LATCH_FAULT_PACKAGES[@]}")
 
 stage() {
     latch_fault_prepare
+    if [[ $STAGE == fault-tables ]]; then
+        long_histories_of_tables
+        return
+    fi
     # Only these two in parallel: renewed locks and waiters have limits of fractions of a second.
     side_by_side beside_the_histories histories
 }
 
 beside_the_histories() {
     tests_of_the_checker
-    run_history flock '' --acquisitions=10000
+    run_history flock '' --acquisitions=6000
     run_history flock ', semaphore' --primitive=semaphore --operations=5000
 }
 
@@ -31,8 +38,8 @@ tests_of_the_checker() {
 
 histories() {
     local store primitive
-    run_history redis '' --acquisitions=30000 --latch=16 --symfony=2 --groups=4 --pause=400
-    run_history redis-string '' --acquisitions=15000 --latch=12 --laravel=4 --groups=4 --pause=400
+    run_history redis '' --acquisitions=20000 --latch=16 --symfony=2 --groups=4 --pause=400
+    run_history redis-string '' --acquisitions=10000 --latch=12 --laravel=4 --groups=4 --pause=400
     run_history redis-string ', kept alive' --acquisitions=500 --keepers=6 --latch=3 --laravel=2 --groups=2 --pause=600
     run_history quorum '' --acquisitions=5000
     for store in redis quorum; do
@@ -49,8 +56,25 @@ histories() {
     done
     run_history redis ', multi-lock' --primitive=multi-lock --operations=2000
     run_history redis ', kept semaphore' --primitive=semaphore --keepers=4 --workers=4 --operations=2000
-    run_history postgresql '' --acquisitions=6000 --groups=2 --latch=8
-    run_history mysql '' --acquisitions=6000 --groups=2 --latch=8
+    run_history postgresql '' --acquisitions=4000 --groups=2 --latch=8
+    run_history mysql '' --acquisitions=4000 --groups=2 --latch=8
+    run_history table-postgresql ', both names' --names=both --acquisitions=1500 --resources=16 --groups=2 --pause=300 \
+        --symfony=2
+    run_history table-mysql ', keys handed over' --heirs=4 --acquisitions=1500 --resources=16 --groups=2 --pause=300
+    run_history table-sqlite '' --acquisitions=1000 --resources=16 --groups=2 --pause=300
+}
+
+long_histories_of_tables() {
+    local store
+    for store in table-postgresql table-mysql table-sqlite; do
+        run_history "$store" ', hash' --long-table --heirs=3 --releases=7.4,6.4 --symfony=3
+        run_history "$store" ', whole seconds' --long-table --releases=5.4
+        run_history "$store" ', plain' --long-table --heirs=3 --names=plain
+        run_history "$store" ', both' --long-table --names=both
+    done
+    for store in table-postgresql table-mysql; do
+        run_history "$store" ', deadlocks' --deadlocks
+    done
 }
 
 # run_history STORE SUFFIX OPTION...: one run, whose report is shown, and whose records are kept, when something is
@@ -61,8 +85,8 @@ run_history() {
     shift 2
     rm -rf "$records"
     mkdir -p "$records"
-    timeout 500 "php$LATCH_PHP_VERSION" "$LATCH_ROOT/tests/fault/run.php" --keep="$records" --store="$store" "$@" \
-        > "$log" 2>&1 < /dev/null || status=$?
+    timeout "$HISTORY_SECONDS_MAX" "php$LATCH_PHP_VERSION" "$LATCH_ROOT/tests/fault/run.php" --keep="$records" \
+        --store="$store" "$@" > "$log" 2>&1 < /dev/null || status=$?
     passed=$((status == 0))
     if ((passed)); then
         rm -rf "$records"

@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../build.sh"
 # shellcheck source=tools/lib/check.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../check.sh"
 
-STAGE_PACKAGES=(clang libclang-rt-dev make libc6-dev libhiredis-dev libssl-dev libpq-dev libmariadb-dev
+STAGE_PACKAGES=(clang libclang-rt-dev make libc6-dev libhiredis-dev libssl-dev libpq-dev libmariadb-dev libsqlite3-dev
     pkgconf)
 
 # A target that does less has not been at work.

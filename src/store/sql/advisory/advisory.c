@@ -32,12 +32,12 @@ void latch_advisory_close(latch_store *base)
 {
     advisory_store *store = (advisory_store *) base;
 
-    latch_advisory_session_end(store->session);
+    latch_sql_session_end(store->session);
     latch_hash_end(&store->registry);
 }
 
 latch_status latch_advisory_open(latch_store *base, const latch_store_options *options,
-                                 const advisory_dialect *dialect, advisory_opener *open_driver,
+                                 const advisory_dialect *dialect, sql_opener *open_driver,
                                  latch_error *error)
 {
     advisory_store *store = (advisory_store *) base;
@@ -45,16 +45,19 @@ latch_status latch_advisory_open(latch_store *base, const latch_store_options *o
     latch_status status;
 
     if (options->runner != NULL) {
-        status = latch_advisory_runner_open(base->engine, options->runner, dialect, store, error);
+        status = latch_sql_runner_open(base->engine, options->runner, dialect->server,
+                                       &store->session, error);
     } else if (missing != NULL) {
         return latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
                           "this build of Latch has no %s: build it again where %s's development "
                           "package and pkg-config are installed",
                           missing, missing);
     } else {
-        status = open_driver(base->engine, options, store, error);
+        status = open_driver(base->engine, options, &store->session, error);
     }
     if (status == LATCH_DONE) {
+        store->dialect = dialect;
+        store->session->templates = &dialect->templates;
         status = latch_hash_init(&store->registry, base->engine, error);
         if (status != LATCH_DONE) {
             latch_advisory_close(base);
@@ -65,12 +68,12 @@ latch_status latch_advisory_open(latch_store *base, const latch_store_options *o
 
 const char *latch_advisory_identity(const latch_store *base)
 {
-    return ((const advisory_store *) base)->identity;
+    return ((const advisory_store *) base)->session->identity;
 }
 
 /* ---- What a request asks for ---------------------------------------------------------------- */
 
-static advisory_session *session_of(const latch_op *op)
+static sql_session *session_of(const latch_op *op)
 {
     return latch_advisory_store_of(op->lease)->session;
 }
@@ -82,18 +85,19 @@ static latch_status record_conflict(latch_op *op)
     return LATCH_CONFLICT;
 }
 
-static bool advisory_waits(const advisory_hold *hold)
+/* May its statement wait in the server? An error that ends the wait would abort the transaction of
+ * a given connection. */
+static bool can_wait(const advisory_store *store)
 {
-    return hold->request.statement == ADVISORY_WAIT
-           || hold->request.statement == ADVISORY_WAIT_SHARED
-           || hold->request.statement == ADVISORY_WAIT_TO_PROMOTE;
+    const sql_driver *driver = store->session->driver;
+
+    return !store->dialect->ends_waits_by_error || driver->is_in_transaction == NULL
+           || !driver->is_in_transaction(store->session);
 }
 
-static advisory_statement to_acquire(const latch_op *op, const advisory_hold *hold)
+static advisory_action to_acquire(const latch_op *op, const advisory_hold *hold)
 {
-    const advisory_session *session = session_of(op);
-    bool can_wait = session->driver->can_wait == NULL
-                    || session->driver->can_wait(hold->store->session);
+    bool may_wait = can_wait(hold->store);
     bool shared = op->request.kind == LATCH_ACQUIRE_SHARED;
 
     if (latch_advisory_hold_is_live(hold)) {
@@ -101,11 +105,11 @@ static advisory_statement to_acquire(const latch_op *op, const advisory_hold *ho
             return ADVISORY_PROBE;
         }
         return shared             ? ADVISORY_DEMOTE
-               : !can_wait        ? ADVISORY_POLL_TO_PROMOTE
+               : !may_wait        ? ADVISORY_POLL_TO_PROMOTE
                : op->request.wait ? ADVISORY_WAIT_TO_PROMOTE
                                   : ADVISORY_TRY_TO_PROMOTE;
     }
-    if (op->request.wait && can_wait) {
+    if (op->request.wait && may_wait) {
         return shared ? ADVISORY_WAIT_SHARED : ADVISORY_WAIT;
     }
     return shared ? ADVISORY_TRY_SHARED : ADVISORY_TRY;
@@ -127,7 +131,7 @@ static latch_status prepare_acquire(latch_op *op, advisory_hold *hold, int64_t n
 
     if (latch_advisory_hold_conflicts(hold, mode)) {
         /* A lost session took its holds with it, and the loss may not have been noticed yet. */
-        latch_advisory_session_is_alive(hold->store->session);
+        latch_sql_session_is_alive(hold->store->session);
     }
     if ((op->flags & HELD_BEFORE) != 0 && !latch_advisory_hold_is_live(hold)) {
         return latch_advisory_fail_held(op);
@@ -138,14 +142,13 @@ static latch_status prepare_acquire(latch_op *op, advisory_hold *hold, int64_t n
                                 "the lock is held by this very thread, through another key")
                    : record_conflict(op);
     }
-    hold->request.statement = to_acquire(op, hold);
-    hold->request.timeout_ms = advisory_waits(hold) ? timeout_of(op, now_ns) : LATCH_NEVER;
+    latch_advisory_hold_set_action(hold, to_acquire(op, hold), timeout_of(op, now_ns));
     hold->wanted = mode;
-    op->flags |= advisory_waits(hold) ? WAITED : 0;
+    op->flags |= hold->statement.is_wait ? WAITED : 0;
     return LATCH_DONE;
 }
 
-static advisory_statement to_release(const advisory_hold *hold)
+static advisory_action to_release(const advisory_hold *hold)
 {
     return hold->mode == LATCH_SHARED ? ADVISORY_RELEASE_SHARED : ADVISORY_RELEASE;
 }
@@ -156,29 +159,28 @@ static latch_status enqueue_request(latch_op *op, int64_t now_ns)
     advisory_hold *hold = op->state;
     latch_status status = LATCH_DONE;
 
-    hold->request.timeout_ms = LATCH_NEVER;
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
         case LATCH_ACQUIRE_SHARED:
             status = prepare_acquire(op, hold, now_ns);
             break;
         case LATCH_RELEASE:
-            hold->request.statement = to_release(hold);
+            latch_advisory_hold_set_action(hold, to_release(hold), LATCH_NEVER);
             break;
         case LATCH_REFRESH: /* there is no TTL */
         case LATCH_PROBE:
-            hold->request.statement = ADVISORY_PROBE;
+            latch_advisory_hold_set_action(hold, ADVISORY_PROBE, LATCH_NEVER);
             break;
         case LATCH_INSPECT:
         case LATCH_LIST:  /* never comes here, */
         case LATCH_EVICT: /* nor does that, */
         case LATCH_CALL:  /* nor that */
-            hold->request.statement = ADVISORY_HOLDERS;
+            latch_advisory_hold_set_action(hold, ADVISORY_HOLDERS, LATCH_NEVER);
             hold->reports = op->request.reports;
             break;
     }
     if (status == LATCH_DONE) {
-        latch_advisory_session_enqueue(hold->store->session, hold, now_ns);
+        latch_sql_session_enqueue(hold->store->session, &hold->statement, now_ns);
     }
     return status;
 }
@@ -190,7 +192,7 @@ static latch_status schedule_retry(latch_op *op, int64_t at_ns)
     advisory_hold *hold = op->state;
 
     op->flags |= RETRIED;
-    hold->outcome = ADVISORY_UNANSWERED;
+    hold->outcome = SQL_UNANSWERED;
     hold->retry_ns = at_ns;
     return LATCH_AGAIN;
 }
@@ -252,12 +254,12 @@ static latch_status apply_advisory_verdict(latch_op *op, int64_t now_ns)
                 return latch_advisory_hold_is_live(hold) ? LATCH_DONE
                                                          : handle_session_loss(op, now_ns);
             }
-            if (hold->request.statement == ADVISORY_PROBE) {
+            if (hold->request.action == ADVISORY_PROBE) {
                 op->flags = 0;
                 return op->mode_before != LATCH_FREE ? latch_advisory_fail_held(op)
                                                      : schedule_retry(op, now_ns);
             }
-            return advisory_waits(hold) ? handle_wait_timeout(op, now_ns) : record_conflict(op);
+            return hold->statement.is_wait ? handle_wait_timeout(op, now_ns) : record_conflict(op);
         case LATCH_REFRESH:
         case LATCH_PROBE:
             return yes && latch_advisory_hold_is_live(hold) ? LATCH_DONE : LATCH_CONFLICT;
@@ -288,28 +290,31 @@ static latch_status advisory_conclude(latch_op *op, int64_t now_ns)
     bool promotes = (op->flags & HELD_BEFORE) != 0;
 
     switch (hold->outcome) {
-        case ADVISORY_ANSWERED:
+        case SQL_ANSWERED:
             return apply_advisory_verdict(op, now_ns);
-        case ADVISORY_TIMED_OUT:
+        case SQL_TIMED_OUT:
             return handle_wait_timeout(op, now_ns);
-        case ADVISORY_CANCELLED:
+        case SQL_CANCELLED:
             return latch_advisory_fail_at(op, "the statement was cancelled by");
-        case ADVISORY_DEADLOCKED:
+        case SQL_DEADLOCKED:
             if (promotes) {
                 return give_way(op, now_ns);
             }
             return latch_fail(op->error, LATCH_ERROR_DEADLOCK, 0,
                               "its holder waits for a lock of this session in turn");
-        case ADVISORY_LOST:
+        case SQL_LOST:
             return handle_session_loss(op, now_ns);
-        case ADVISORY_MOVED:
+        case SQL_MOVED:
             return latch_advisory_fail_moved(op);
-        case ADVISORY_NO_MEMORY:
+        case SQL_NO_MEMORY:
             return latch_fail_memory(op->error);
-        case ADVISORY_UNKNOWN:
+        case SQL_UNKNOWN:
             return latch_advisory_fail_at(op, "nothing is known of a statement that was run by");
-        case ADVISORY_UNANSWERED:
-        case ADVISORY_REFUSED:
+        case SQL_UNANSWERED:
+        case SQL_REFUSED:
+        case SQL_CLASHED:
+        case SQL_BUSY:
+        case SQL_NO_TABLE:
             break;
     }
     return latch_advisory_fail_at(op, "a statement was refused by");
@@ -357,12 +362,12 @@ static latch_status advisory_await(latch_op *op, latch_status status)
 static latch_status advisory_advance(latch_op *op, int64_t now_ns)
 {
     advisory_hold *hold = op->state;
-    advisory_session *session = hold->store->session;
+    sql_session *session = hold->store->session;
     latch_status status = LATCH_AGAIN;
 
-    latch_advisory_session_abandon_in_child(session);
+    latch_sql_session_abandon_in_child(session);
     while (status == LATCH_AGAIN) {
-        if (!hold->is_queued && hold->outcome == ADVISORY_UNANSWERED) {
+        if (!hold->statement.is_queued && hold->outcome == SQL_UNANSWERED) {
             if (now_ns < hold->retry_ns) {
                 op->wake_ns = hold->retry_ns;
                 return LATCH_WANT_TIMER;
@@ -372,16 +377,18 @@ static latch_status advisory_advance(latch_op *op, int64_t now_ns)
                 return status;
             }
         }
-        if (now_ns >= hold->give_up_ns && hold->is_queued) {
+        if (now_ns >= hold->give_up_ns && hold->statement.is_queued) {
             hold->give_up_ns = LATCH_NEVER;
             if (latch_advisory_hold_is_alone(hold)) {
-                latch_advisory_session_abort(session);
+                latch_sql_session_lose(session, SQL_LOST,
+                                       "it does not answer, nor does it end a wait");
             }
-        } else if (now_ns >= hold->cancel_ns && hold->is_queued && advisory_waits(hold)) {
+        } else if (now_ns >= hold->cancel_ns && hold->statement.is_queued
+                   && hold->statement.is_wait) {
             hold->cancel_ns = LATCH_NEVER;
-            latch_advisory_session_cancel(session, now_ns);
+            latch_sql_session_cancel(session, now_ns);
         }
-        status = latch_advisory_session_drive(session, hold, op, now_ns);
+        status = latch_sql_session_drive(session, &hold->statement, op, now_ns);
         if (latch_wants(status)) {
             return advisory_await(op, status);
         }
@@ -394,7 +401,8 @@ static latch_status advisory_advance(latch_op *op, int64_t now_ns)
 latch_status latch_advisory_step(latch_op *op, int64_t now_ns)
 {
     const advisory_hold *hold = op->state;
-    bool was_sent = hold->is_queued && advisory_waits(hold) && hold->store->session->is_sent;
+    bool was_sent = hold->statement.is_queued && hold->statement.is_wait
+                    && hold->store->session->is_sent;
     latch_status status = advisory_advance(op, now_ns);
 
     /* When the statement was sent it was unknown whether it would wait. */
@@ -406,13 +414,13 @@ latch_status latch_advisory_step(latch_op *op, int64_t now_ns)
 static void release_for_nobody(latch_lease *lease, int64_t now_ns)
 {
     advisory_hold *hold = lease->state;
-    advisory_session *session = hold->store->session;
+    sql_session *session = hold->store->session;
 
     lease->state = NULL;
     hold->lease = NULL;
-    hold->request.statement = to_release(hold);
-    latch_advisory_session_enqueue(session, hold, now_ns);
-    latch_advisory_session_flush(session, now_ns);
+    latch_advisory_hold_set_action(hold, to_release(hold), LATCH_NEVER);
+    latch_sql_session_enqueue(session, &hold->statement, now_ns);
+    latch_sql_session_flush(session, now_ns);
 }
 
 /* Begins a request of a lease without a hold: lost, or a parent's, which a forked child never
@@ -449,7 +457,7 @@ static latch_status begin_without_hold(latch_op *op, advisory_hold *hold)
 static void clear_lost(const latch_op *op, advisory_hold *hold)
 {
     if (latch_op_acquires(op) && latch_lease_was_lost(op->lease)) {
-        latch_advisory_session_is_alive(hold->store->session); /* notices a loss */
+        latch_sql_session_is_alive(hold->store->session); /* notices a loss */
         hold->mode = latch_advisory_hold_is_live(hold) ? hold->mode : LATCH_FREE;
     }
 }
@@ -464,7 +472,7 @@ latch_status latch_advisory_begin(latch_op *op)
     if (op->request.kind == LATCH_ACQUIRE_SHARED
         && (store->store.info->capabilities & LATCH_SHARED_LOCKS) == 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "%s has no shared locks",
-                          store->session->dialect->server);
+                          store->dialect->server);
     }
     hold = latch_advisory_hold_get(op->lease);
     if (hold == NULL) {
@@ -480,11 +488,11 @@ latch_status latch_advisory_begin(latch_op *op)
     if (status != LATCH_AGAIN) {
         return status;
     }
-    if (op->request.detach && store->session->queue.next == &store->session->queue) {
+    if (op->request.detach && latch_sql_session_is_idle(store->session)) {
         release_for_nobody(op->lease, now_ns);
         return LATCH_DONE;
     }
-    hold->outcome = ADVISORY_UNANSWERED;
+    hold->outcome = SQL_UNANSWERED;
     hold->retry_ns = hold->trouble_ns = 0;
     hold->cancel_ns = hold->give_up_ns = LATCH_NEVER;
     op->state = hold;
@@ -498,17 +506,17 @@ latch_status latch_advisory_begin(latch_op *op)
 latch_status latch_advisory_cancel(latch_op *op)
 {
     advisory_hold *hold = op->state;
-    advisory_session *session = hold->store->session;
+    sql_session *session = hold->store->session;
     int64_t now_ns = latch_engine_now_ns(session->engine);
 
-    if (!hold->is_queued && hold->outcome == ADVISORY_UNANSWERED) {
+    if (!hold->statement.is_queued && hold->outcome == SQL_UNANSWERED) {
         return LATCH_CONFLICT; /* it was to be asked for again */
     }
-    if (hold->is_queued && latch_advisory_session_dequeue(session, hold)) {
+    if (hold->statement.is_queued && latch_sql_session_dequeue(session, &hold->statement)) {
         return LATCH_CONFLICT;
     }
-    if (hold->is_queued && advisory_waits(hold)) {
-        bool ends_by_itself = !op->cancelled && session->exact_timeouts;
+    if (hold->statement.is_queued && hold->statement.is_wait) {
+        bool ends_by_itself = !op->cancelled && !session->whole_seconds;
 
         hold->cancel_ns = ends_by_itself ? now_ns + GRACE_NS : now_ns;
         hold->give_up_ns = op->cancelled ? LATCH_NEVER : now_ns + GIVE_UP_NS;
@@ -521,7 +529,7 @@ bool latch_advisory_held(const latch_lease *lease)
     const advisory_hold *hold = lease->state;
 
     return lease->mode != LATCH_FREE && hold != NULL && latch_advisory_hold_is_live(hold)
-           && latch_advisory_session_is_alive(hold->store->session);
+           && latch_sql_session_is_alive(hold->store->session);
 }
 
 void latch_advisory_drop(latch_lease *lease)
@@ -531,7 +539,7 @@ void latch_advisory_drop(latch_lease *lease)
     if (hold == NULL) {
         return;
     }
-    latch_advisory_session_abandon_in_child(hold->store->session);
+    latch_sql_session_abandon_in_child(hold->store->session);
     if (latch_advisory_hold_is_live(hold)) {
         release_for_nobody(lease, latch_engine_now_ns(hold->store->store.engine));
     } else {

@@ -31,7 +31,7 @@ static void write_key(const latch_lease *lease, char key[ADVISORY_KEY_SIZE])
     const advisory_store *store = latch_advisory_store_of(lease);
     const latch_env *env = &store->store.engine->env;
     const struct iovec resource = {(void *) lease->resource, lease->resource_length};
-    bool is_name = store->session->dialect->names_locks;
+    bool is_name = store->dialect->names_locks;
     bool by_sha256 = is_name || store->by_sha256;
     uint8_t digest[LATCH_DIGEST_MAX];
 
@@ -59,6 +59,7 @@ advisory_hold *latch_advisory_hold_get(latch_lease *lease)
         return NULL;
     }
     memset(hold, 0, sizeof(*hold));
+    hold->statement.class = &latch_advisory_statement;
     hold->store = store;
     hold->lease = lease;
     hold->cancel_ns = hold->give_up_ns = LATCH_NEVER;
@@ -73,6 +74,20 @@ advisory_hold *latch_advisory_hold_get(latch_lease *lease)
     return hold;
 }
 
+void latch_advisory_hold_set_action(advisory_hold *hold, advisory_action action, int64_t timeout_ms)
+{
+    const sql_templates *templates = &hold->store->dialect->templates;
+    bool has_template = action < templates->count && templates->all[action].parameter_count > 0;
+    bool is_wait = action >= ADVISORY_WAIT && action <= ADVISORY_WAIT_TO_PROMOTE;
+
+    hold->request.action = action;
+    hold->request.timeout_ms = timeout_ms;
+    hold->statement.template = has_template ? &templates->all[action] : NULL;
+    hold->statement.is_wait = is_wait;
+    hold->statement.is_unbounded = is_wait && timeout_ms > ADVISORY_PROMPTLY_MS;
+    hold->statement.is_compensation = action >= ADVISORY_UNDO && action <= ADVISORY_UNDO_PROMOTION;
+}
+
 static void record_mode(advisory_hold *hold, uint8_t mode)
 {
     hold->mode = mode;
@@ -83,7 +98,7 @@ static void record_mode(advisory_hold *hold, uint8_t mode)
 /* Apply the result at once: the requester may be stepped after the next user of the session. */
 static void apply_verdict(advisory_hold *hold)
 {
-    switch (hold->request.statement) {
+    switch (hold->request.action) {
         case ADVISORY_TRY:
         case ADVISORY_TRY_SHARED:
         case ADVISORY_TRY_TO_PROMOTE:
@@ -107,22 +122,20 @@ static void apply_verdict(advisory_hold *hold)
         case ADVISORY_UNDO_SHARED:
         case ADVISORY_UNDO_PROMOTION:
         case ADVISORY_HOLDERS:
-        case ADVISORY_CANCEL:
+        case ADVISORY_ACTIONS:
             break;
     }
 }
 
-void latch_advisory_hold_end_request(advisory_hold *hold, advisory_outcome outcome)
+void latch_advisory_hold_end_request(advisory_hold *hold, sql_outcome outcome)
 {
-    if (outcome == ADVISORY_ANSWERED) {
+    if (outcome == SQL_ANSWERED) {
         apply_verdict(hold);
-    } else if (outcome == ADVISORY_UNKNOWN && !latch_advisory_hold_is_live(hold)) {
+    } else if (outcome == SQL_UNKNOWN && !latch_advisory_hold_is_live(hold)) {
         /* The lock may have been granted: it is released with the lease, or when that is
          * dropped. */
         record_mode(hold, hold->wanted);
     }
-    latch_list_remove(&hold->link);
-    hold->is_queued = false;
     hold->wanted = LATCH_FREE;
     hold->outcome = outcome;
     if (hold->lease == NULL) {
@@ -145,9 +158,9 @@ bool latch_advisory_hold_is_live(const advisory_hold *hold)
 /* The mode that it holds, or is about to hold, when the server reads the session's next request. */
 static latch_mode claim_of(const advisory_hold *hold)
 {
-    advisory_statement releasing = hold->mode == LATCH_SHARED ? ADVISORY_RELEASE_SHARED
-                                                              : ADVISORY_RELEASE;
-    bool is_being_released = hold->is_queued && hold->request.statement == releasing;
+    advisory_action releasing = hold->mode == LATCH_SHARED ? ADVISORY_RELEASE_SHARED
+                                                           : ADVISORY_RELEASE;
+    bool is_being_released = hold->statement.is_queued && hold->request.action == releasing;
     latch_mode mode = latch_advisory_hold_is_live(hold) && !is_being_released ? hold->mode
                                                                               : LATCH_FREE;
 
@@ -179,10 +192,28 @@ bool latch_advisory_hold_is_alone(const advisory_hold *hold)
         for (const latch_hash_node *node = registry->buckets[at]; node != NULL; node = node->next) {
             const advisory_hold *other = LATCH_CONTAINER(node, const advisory_hold, node);
 
-            if (latch_advisory_hold_is_live(other) || (other != hold && other->is_queued)) {
+            if (latch_advisory_hold_is_live(other)
+                || (other != hold && other->statement.is_queued)) {
                 return false;
             }
         }
     }
     return true;
+}
+
+bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch)
+{
+    const advisory_hold *hold = lease->state;
+    sql_session *session = latch_advisory_store_of(lease)->session;
+
+    return lease->mode != LATCH_FREE && hold != NULL && latch_advisory_hold_is_live(hold)
+           && latch_sql_session_can_be_watched(session) && latch_sql_session_watch(session, watch);
+}
+
+const char *latch_advisory_renewal_unsupported_reason(const latch_store *store)
+{
+    return latch_sql_session_can_be_watched(((const advisory_store *) store)->session)
+               ? NULL
+               : "its locks are in the session of a given connection, which only the thread that "
+                 "has the connection can look after";
 }

@@ -376,22 +376,29 @@ static latch_status await_connection(mysql_connection *connection, latch_op *op,
     return status;
 }
 
+#define MYSQL_SETTINGS_SIZE 128
+
 /* ---- Setting up the session ------------------------------------------------------------------ */
 
 /*
  * Settings of a session: it must outlive the pauses of its script (365 days, the maximum), and no
- * time-out of the server may end a wait. A server that refuses them is accepted.
+ * time-out of the server may end a wait, but for the one of its user's. A server that refuses them
+ * is accepted.
  */
-static const char *settings_for(const mysql_connection *connection)
+static void write_settings(const mysql_connection *connection, char text[MYSQL_SETTINGS_SIZE])
 {
     unsigned long version = mysql_get_server_version(connection->handle);
+    bool is_mariadb = connection->is_mariadb;
+    bool has_limit = version >= (is_mariadb ? 100101 : 50708);
+    char *end = stpcpy(text, "SET SESSION wait_timeout = 31536000");
 
-    if (connection->is_mariadb) {
-        return version >= 100101 ? "SET SESSION wait_timeout = 31536000, max_statement_time = 0"
-                                 : "SET SESSION wait_timeout = 31536000";
+    if (has_limit) {
+        end = stpcpy(end, is_mariadb ? ", max_statement_time = 0" : ", max_execution_time = 0");
     }
-    return version >= 50708 ? "SET SESSION wait_timeout = 31536000, max_execution_time = 0"
-                            : "SET SESSION wait_timeout = 31536000";
+    if (connection->lock_timeout_ms > 0) {
+        sprintf(end, ", innodb_lock_wait_timeout = %d",
+                (int) ((connection->lock_timeout_ms + 999) / 1000));
+    }
 }
 
 static int64_t first_number(const mysql_connection *connection)
@@ -404,9 +411,13 @@ static int64_t first_number(const mysql_connection *connection)
 /* Sets the session up, and reads its number, as a proxy may have told another one. */
 static latch_status set_up_mysql_session(mysql_connection *connection, latch_op *op)
 {
+    char settings[MYSQL_SETTINGS_SIZE] = "SELECT CONNECTION_ID()";
+
     if (connection->call == MYSQL_NO_CALL) {
-        latch_mysql_send(connection, connection->setup_step == 0 ? settings_for(connection)
-                                                                 : "SELECT CONNECTION_ID()");
+        if (connection->setup_step == 0) {
+            write_settings(connection, settings);
+        }
+        latch_mysql_send(connection, settings);
     }
     if (!latch_mysql_is_answered(connection)) {
         latch_mysql_want(connection, op);

@@ -4,15 +4,15 @@
  *
  *     connection.c  the way to a session
  *     call.c        a statement at a time, and the session's end
- *     prepared.c   what the server prepares, as it is asked again and again
- *     tls_handshake.c   TLS, whose handshake does wait: in a thread
- *     driver.c             advisory_driver: what is said, and what an answer means
+ *     prepared.c    what the server prepares, as it is asked again and again
+ *     tls_handshake.c  TLS, whose handshake does wait: in a thread
+ *     driver.c      sql_driver: what an error means
  */
 #ifndef LATCH_MYSQL_CONNECTION_H
 #define LATCH_MYSQL_CONNECTION_H
 
 #include "src/base/resolve.h"
-#include "src/store/sql/advisory/advisory.h"
+#include "src/store/sql/session/session.h"
 #include "src/store/sql/mysql/library.h"
 #include "src/store/sql/mysql/options.h"
 
@@ -41,20 +41,23 @@ typedef enum {
     MYSQL_STORE,
 } mysql_call;
 
-/* A statement about a key, for the server to prepare. libmariadb reads and writes in here. */
+/* A template that the server prepares. libmariadb reads and writes in here. */
 typedef struct mysql_prepared {
+    const sql_template *template;
     MYSQL_STMT *handle;
-    char text[ADVISORY_STATEMENT_MAX]; /* with a ? in place of the key */
-    char key[ADVISORY_KEY_SIZE];
-    unsigned long key_length;
-    int verdict;
+    char text[SQL_TEXT_MAX];
+    char parameters[SQL_PARAMETER_MAX][SQL_PARAMETER_SIZE];
+    unsigned long lengths[SQL_PARAMETER_MAX];
+    char value[SQL_VALUE_MAX]; /* the first one of its result */
+    unsigned long value_length;
     my_bool is_null;
 } mysql_prepared;
 
 typedef struct mysql_connection {
     latch_engine *engine;
     const mysql_store_options *options;
-    bool is_one_shot; /* for a single statement: the session is not set up */
+    bool is_one_shot;        /* for a single statement: the session is not set up */
+    int64_t lock_timeout_ms; /* of the session */
 
     enum {
         MYSQL_CLOSED = 0,
@@ -80,15 +83,16 @@ typedef struct mysql_connection {
     MYSQL *connected;
     int failed;
     MYSQL_RES *result;
-    char statement[ADVISORY_STATEMENT_MAX];
-    /* State of the statements that acquire and release. */
+    char statement[SQL_TEXT_MAX];
+    /* State of the templates. */
     enum {
         MYSQL_UNUSED = 0,
         MYSQL_USED_ONCE,
         MYSQL_PREPARED,
         MYSQL_PREPARE_UNSUPPORTED, /* for the rest of the session */
     } use;
-    mysql_prepared acquire, release;
+    mysql_prepared *prepared; /* of `prepared_count` templates; NULL: none */
+    unsigned prepared_count;
     mysql_prepared *asked; /* the statement that is prepared or executed; NULL: a text was sent */
 
     /* While connected: */
@@ -98,7 +102,7 @@ typedef struct mysql_connection {
 
 void latch_mysql_connection_init(mysql_connection *connection, latch_engine *engine,
                                  const mysql_store_options *options, bool is_one_shot);
-/* As advisory_driver.connect. */
+/* As sql_driver.connect. */
 latch_status latch_mysql_connect(mysql_connection *connection, latch_op *op, int64_t now_ns);
 /* Says good-bye where nothing is in flight, unless in a forked child; never waits. */
 void latch_mysql_close(mysql_connection *connection);
@@ -116,17 +120,17 @@ void latch_mysql_quote(char *quoted, size_t size, const char *text);
 
 /* ---- prepared.c */
 
-/* Sends a request as a prepared statement. False: not prepared, send a text. */
-bool latch_mysql_execute(mysql_connection *connection, const advisory_request *request);
-/* Prepares statements at their second use, before the text of the request is sent. False: nothing
- * to prepare. */
-bool latch_mysql_prepare(mysql_connection *connection, const advisory_request *request,
-                         const char *text);
+/* Sends a statement whose template is prepared. False: it is not, send a text. */
+bool latch_mysql_execute(mysql_connection *connection, const sql_statement *statement);
+/* Prepares the templates at the second use of the first one, before the statement's text is sent.
+ * False: nothing to prepare. */
+bool latch_mysql_prepare(mysql_connection *connection, const sql_templates *templates,
+                         const sql_statement *statement, const char *text);
 /* Error of the last statement; 0: none. */
 unsigned latch_mysql_errno(const mysql_connection *connection);
 const char *latch_mysql_error(const mysql_connection *connection);
-/* Reads the verdict of a prepared statement; "": NULL. */
-void latch_mysql_read_verdict(mysql_connection *connection, char value[ADVISORY_VALUE_MAX]);
+/* Reads the result of the last statement. */
+void latch_mysql_read_result(mysql_connection *connection, sql_result *result);
 
 /* ---- Between these files */
 

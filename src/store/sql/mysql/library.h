@@ -9,9 +9,9 @@
 
 /* clang-format off */
 #define LIBMARIADB_FUNCTIONS(X) \
-    X(mariadb_connection) X(mysql_close) X(mysql_errno) X(mysql_error) X(mysql_fetch_row) \
+    X(mariadb_connection) X(mysql_affected_rows) X(mysql_close) X(mysql_errno) X(mysql_error) X(mysql_fetch_row) \
     X(mysql_field_count) X(mysql_free_result) X(mysql_get_server_info) \
-    X(mysql_get_server_version) X(mysql_get_socket) X(mysql_get_ssl_cipher) X(mysql_init) \
+    X(mysql_get_server_version) X(mysql_get_socket) X(mysql_get_ssl_cipher) X(mysql_init) X(mysql_insert_id) \
     X(mysql_optionsv) X(mysql_real_connect_cont) X(mysql_real_connect_start) \
     X(mysql_real_query_cont) X(mysql_real_query_start) X(mysql_server_init) \
     X(mysql_stmt_bind_param) X(mysql_stmt_bind_result) X(mysql_stmt_close) X(mysql_stmt_errno) \
@@ -24,6 +24,7 @@
 LATCH_LIBRARY_DECLARE(latch_libmariadb, LIBMARIADB_FUNCTIONS)
 
 #define mariadb_connection latch_libmariadb.mariadb_connection
+#define mysql_affected_rows latch_libmariadb.mysql_affected_rows
 #define mysql_close latch_libmariadb.mysql_close
 #define mysql_errno latch_libmariadb.mysql_errno
 #define mysql_error latch_libmariadb.mysql_error
@@ -35,6 +36,7 @@ LATCH_LIBRARY_DECLARE(latch_libmariadb, LIBMARIADB_FUNCTIONS)
 #define mysql_get_socket latch_libmariadb.mysql_get_socket
 #define mysql_get_ssl_cipher latch_libmariadb.mysql_get_ssl_cipher
 #define mysql_init latch_libmariadb.mysql_init
+#define mysql_insert_id latch_libmariadb.mysql_insert_id
 #define mysql_optionsv latch_libmariadb.mysql_optionsv
 #define mysql_real_connect_cont latch_libmariadb.mysql_real_connect_cont
 #define mysql_real_connect_start latch_libmariadb.mysql_real_connect_start

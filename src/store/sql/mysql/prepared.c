@@ -1,78 +1,93 @@
 /*
  * Prepared statements of a MySQL or MariaDB session. Parsing a statement takes the server as long
- * as all the rest; so acquire and release are prepared when a session acquires for the second time.
- * Both at once, as a release may have no caller that would step it. A server or proxy that does not
- * prepare gets texts.
+ * as all the rest; so the templates of the session's user are prepared when the first one is used
+ * for the second time. All at once, as a statement of another may have no caller that would step
+ * it. A server or proxy that does not prepare gets texts.
  */
 #include "src/store/sql/mysql/connection.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The session's number is part of the statement, as a proxy may know the statement in another
- * session, too. */
-static bool make_prepared(const mysql_connection *connection, mysql_prepared *prepared,
-                          advisory_statement statement)
+static bool add_prepared(mysql_connection *connection, const sql_templates *templates,
+                         unsigned index)
 {
-    char verdict[ADVISORY_STATEMENT_MAX - 8], number[24];
+    mysql_prepared *prepared = &connection->prepared[connection->prepared_count];
 
-    snprintf(number, sizeof(number), "%" PRId64, connection->number);
-    snprintf(verdict, sizeof(verdict), latch_mysql_dialect.verdicts[statement], "?", number);
-    snprintf(prepared->text, sizeof(prepared->text), "SELECT %s", verdict);
+    prepared->template = &templates->all[index];
+    templates->write(index, connection->number, prepared->text);
     prepared->handle = mysql_stmt_init(connection->handle);
+    connection->prepared_count += prepared->handle != NULL;
     return prepared->handle != NULL;
 }
 
-bool latch_mysql_prepare(mysql_connection *connection, const advisory_request *request,
-                         const char *text)
+static bool make_prepared(mysql_connection *connection, const sql_templates *templates)
 {
-    if (request->statement != ADVISORY_TRY || connection->use > MYSQL_USED_ONCE) {
+    bool is_made = true;
+
+    connection->prepared =
+        latch_allocate(connection->engine, templates->count * sizeof(*connection->prepared));
+    if (connection->prepared == NULL) {
+        return false;
+    }
+    for (unsigned index = 0; is_made && index < templates->count; index++) {
+        is_made = templates->all[index].parameter_count == 0
+                  || add_prepared(connection, templates, index);
+    }
+    return is_made;
+}
+
+bool latch_mysql_prepare(mysql_connection *connection, const sql_templates *templates,
+                         const sql_statement *statement, const char *text)
+{
+    if (statement->template == NULL || statement->template != templates->all
+        || connection->use > MYSQL_USED_ONCE) {
         return false;
     }
     if (connection->use == MYSQL_UNUSED) {
         connection->use = MYSQL_USED_ONCE;
         return false;
     }
-    connection->use = MYSQL_PREPARE_UNSUPPORTED; /* unless both are */
-    if (!make_prepared(connection, &connection->release, ADVISORY_RELEASE)
-        || !make_prepared(connection, &connection->acquire, ADVISORY_TRY)) {
+    connection->use = MYSQL_PREPARE_UNSUPPORTED; /* unless all are */
+    if (!make_prepared(connection, templates)) {
         return false;
     }
     latch_mysql_free_result(connection);
     snprintf(connection->statement, sizeof(connection->statement), "%s", text);
-    connection->asked = &connection->release;
+    connection->asked = connection->prepared;
     latch_mysql_begin(connection, MYSQL_PREPARE);
     return true;
 }
 
-static bool bind_values(mysql_prepared *prepared)
+static bool bind_buffers(mysql_prepared *prepared)
 {
-    MYSQL_BIND key = {
+    MYSQL_BIND parameters[SQL_PARAMETER_MAX] = {{0}};
+    MYSQL_BIND value = {
         .buffer_type = MYSQL_TYPE_STRING,
-        .buffer = prepared->key,
-        .buffer_length = sizeof(prepared->key),
-        .length = &prepared->key_length,
-    };
-    MYSQL_BIND verdict = {
-        .buffer_type = MYSQL_TYPE_LONG,
-        .buffer = &prepared->verdict,
+        .buffer = prepared->value,
+        .buffer_length = sizeof(prepared->value) - 1,
+        .length = &prepared->value_length,
         .is_null = &prepared->is_null,
     };
 
-    return mysql_stmt_param_count(prepared->handle) == 1
+    for (unsigned at = 0; at < prepared->template->parameter_count; at++) {
+        parameters[at].buffer_type = MYSQL_TYPE_STRING;
+        parameters[at].buffer = prepared->parameters[at];
+        parameters[at].buffer_length = sizeof(prepared->parameters[at]);
+        parameters[at].length = &prepared->lengths[at];
+    }
+    return mysql_stmt_param_count(prepared->handle) == prepared->template->parameter_count
            && mysql_stmt_field_count(prepared->handle) == 1
-           && mysql_stmt_bind_param(prepared->handle, &key) == 0
-           && mysql_stmt_bind_result(prepared->handle, &verdict) == 0;
+           && mysql_stmt_bind_param(prepared->handle, parameters) == 0
+           && mysql_stmt_bind_result(prepared->handle, &value) == 0;
 }
 
-/* The next call after a prepare: the second prepare, or the text after that or a failure. */
+/* The next call after a prepare: the next prepare, or the text after the last one or a failure. */
 static mysql_call next_prepared_call(mysql_connection *connection)
 {
-    bool is_prepared = connection->failed == 0 && bind_values(connection->asked);
+    bool is_prepared = connection->failed == 0 && bind_buffers(connection->asked);
 
-    if (is_prepared && connection->asked == &connection->release) {
-        connection->asked = &connection->acquire;
+    if (is_prepared && ++connection->asked < connection->prepared + connection->prepared_count) {
         return MYSQL_PREPARE;
     }
     connection->use = is_prepared ? MYSQL_PREPARED : MYSQL_PREPARE_UNSUPPORTED;
@@ -97,18 +112,32 @@ mysql_call latch_mysql_next_call(mysql_connection *connection)
     }
 }
 
-bool latch_mysql_execute(mysql_connection *connection, const advisory_request *request)
+static mysql_prepared *find_prepared(const mysql_connection *connection,
+                                     const sql_template *template)
 {
-    mysql_prepared *asked = request->statement == ADVISORY_TRY       ? &connection->acquire
-                            : request->statement == ADVISORY_RELEASE ? &connection->release
-                                                                     : NULL;
+    for (unsigned at = 0; at < connection->prepared_count; at++) {
+        if (connection->prepared[at].template == template) {
+            return &connection->prepared[at];
+        }
+    }
+    return NULL;
+}
 
-    if (asked == NULL || connection->use != MYSQL_PREPARED) {
+bool latch_mysql_execute(mysql_connection *connection, const sql_statement *statement)
+{
+    mysql_prepared *asked =
+        connection->use == MYSQL_PREPARED ? find_prepared(connection, statement->template) : NULL;
+    sql_parameters parameters;
+
+    if (asked == NULL) {
         return false;
     }
     latch_mysql_free_result(connection);
-    asked->key_length = strlen(request->key);
-    memcpy(asked->key, request->key, asked->key_length + 1);
+    statement->class->bind(statement, &parameters);
+    for (unsigned at = 0; at < asked->template->parameter_count; at++) {
+        snprintf(asked->parameters[at], sizeof(asked->parameters[at]), "%s", parameters.values[at]);
+        asked->lengths[at] = strlen(asked->parameters[at]);
+    }
     connection->asked = asked;
     latch_mysql_begin(connection, MYSQL_EXECUTE);
     return true;
@@ -126,26 +155,43 @@ const char *latch_mysql_error(const mysql_connection *connection)
                                      : mysql_error(connection->handle);
 }
 
-void latch_mysql_read_verdict(mysql_connection *connection, char value[ADVISORY_VALUE_MAX])
+static void read_prepared_value(mysql_prepared *asked, char value[SQL_VALUE_MAX])
 {
-    mysql_prepared *asked = connection->asked;
+    int fetched = mysql_stmt_fetch(asked->handle);
 
-    value[0] = '\0';
-    if (mysql_stmt_fetch(asked->handle) == 0 && !asked->is_null) {
-        snprintf(value, ADVISORY_VALUE_MAX, "%d", asked->verdict);
+    if ((fetched == 0 || fetched == MYSQL_DATA_TRUNCATED) && !asked->is_null) {
+        size_t length = asked->value_length < SQL_VALUE_MAX ? asked->value_length
+                                                            : SQL_VALUE_MAX - 1;
+
+        memcpy(value, asked->value, length);
+        value[length] = '\0';
+    }
+}
+
+void latch_mysql_read_result(mysql_connection *connection, sql_result *result)
+{
+    MYSQL_ROW row;
+
+    result->value[0] = '\0';
+    result->affected = (int64_t) mysql_affected_rows(connection->handle);
+    result->insert_id = (int64_t) mysql_insert_id(connection->handle);
+    if (connection->asked != NULL) {
+        read_prepared_value(connection->asked, result->value);
+    } else if (connection->result != NULL) {
+        row = mysql_fetch_row(connection->result);
+        snprintf(result->value, SQL_VALUE_MAX, "%s", row != NULL && row[0] != NULL ? row[0] : "");
     }
 }
 
 /* The handle was closed: the statements have no session, and send nothing. */
 void latch_mysql_reset_prepared(mysql_connection *connection)
 {
-    if (connection->acquire.handle != NULL) {
-        mysql_stmt_close(connection->acquire.handle);
+    for (unsigned at = 0; at < connection->prepared_count; at++) {
+        mysql_stmt_close(connection->prepared[at].handle);
     }
-    if (connection->release.handle != NULL) {
-        mysql_stmt_close(connection->release.handle);
-    }
-    connection->acquire.handle = connection->release.handle = NULL;
+    latch_free(connection->engine, connection->prepared);
+    connection->prepared = NULL;
+    connection->prepared_count = 0;
     connection->asked = NULL;
     connection->use = MYSQL_UNUSED;
 }

@@ -40,7 +40,7 @@ static void end_resolution(postgresql_session *session)
     session->address = NULL;
 }
 
-void latch_postgresql_disconnect(advisory_session *base)
+void latch_postgresql_disconnect(sql_session *base)
 {
     postgresql_session *session = latch_postgresql_session_of(base);
 
@@ -175,7 +175,8 @@ static void register_socket(postgresql_session *session)
 
 /*
  * Asks for the session's number, and sets what the session must not be subject to, whatever the
- * role or the database say: time-outs that end waits, or end the session while it holds. The server
+ * role or the database say: time-outs that end waits, but for that of its user's, or that end the
+ * session while it holds. The server
  * is to notice, too, that the process or its machine is gone, also while it waits. Servers on
  * systems that cannot do that refuse it: it is asked for at first only. Behind a pooler, which has
  * a number of its own for us, nothing is set: the session may be another's in a moment.
@@ -187,11 +188,12 @@ static void send_session_settings(postgresql_session *session)
 
     snprintf(text, sizeof(text),
              "SELECT concat('1 ', pg_backend_pid()), CASE WHEN pg_backend_pid() = %d THEN concat("
-             "set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false),"
+             "set_config('statement_timeout', '0', false),"
+             "set_config('lock_timeout', '%" PRId64 "', false),"
              "set_config('tcp_keepalives_idle', '15', false),"
              "set_config('tcp_keepalives_interval', '5', false),"
              "set_config('tcp_keepalives_count', '3', false)%s%s) END",
-             PQbackendPID(session->connection),
+             PQbackendPID(session->connection), session->session.lock_timeout_ms,
              version >= 140000 ? ", set_config('idle_session_timeout', '0', false)" : "",
              version >= 140000 && session->settings_sent == 0
                  ? ", set_config('client_connection_check_interval', '1s', false)"
@@ -266,6 +268,7 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
         if (session->connection == NULL) {
             return latch_fail_memory(op->error);
         }
+        PQsetNoticeReceiver(session->connection, record_notice, session); /* else it prints them */
         share_time(session, now_ns);
     } else {
         wish = PQconnectPoll(session->connection);
@@ -276,7 +279,6 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
                                            PQerrorMessage(session->connection));
     }
     if (wish == PGRES_POLLING_OK) {
-        PQsetNoticeReceiver(session->connection, record_notice, session);
         PQsetnonblocking(session->connection, 1);
         session->settings_sent = 0;
         send_session_settings(session);
@@ -290,27 +292,27 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
 static latch_status await_session_settings(postgresql_session *session, latch_op *op,
                                            int64_t now_ns)
 {
-    char value[ADVISORY_VALUE_MAX];
-    advisory_outcome outcome = latch_postgresql_receive(&session->session, value);
+    sql_result result;
+    sql_outcome outcome = latch_postgresql_receive(&session->session, &result);
 
-    if (outcome == ADVISORY_REFUSED && session->settings_sent == 1) {
+    if (outcome == SQL_REFUSED && session->settings_sent == 1) {
         send_session_settings(session);
-        outcome = ADVISORY_UNANSWERED;
+        outcome = SQL_UNANSWERED;
     }
-    if (outcome == ADVISORY_UNANSWERED) {
+    if (outcome == SQL_UNANSWERED) {
         latch_postgresql_want(&session->session, op);
         return LATCH_WANT_IO;
     }
-    if (outcome != ADVISORY_ANSWERED) {
+    if (outcome != SQL_ANSWERED) {
         return continue_postgresql_connect(session, op, now_ns, session->session.trouble);
     }
-    session->session.number = strtoll(value + 2, NULL, 10);
+    session->session.number = strtoll(result.value + 2, NULL, 10);
     snprintf(session->number, sizeof(session->number), "%" PRId64, session->session.number);
     session->stage = POSTGRESQL_READY;
     return LATCH_DONE;
 }
 
-latch_status latch_postgresql_connect(advisory_session *base, latch_op *op, int64_t now_ns)
+latch_status latch_postgresql_connect(sql_session *base, latch_op *op, int64_t now_ns)
 {
     postgresql_session *session = latch_postgresql_session_of(base);
     latch_status status = LATCH_DONE;

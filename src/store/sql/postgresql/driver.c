@@ -4,20 +4,23 @@
  * only that session knows it. If a pooler changes sessions between statements, the new one replies
  * that the prepared statement does not exist, or exists already.
  */
+#include "src/store/sql/postgresql/driver.h"
+
 #include "src/store/sql/postgresql/postgresql.h"
 
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX (3 * ADVISORY_STATEMENT_MAX)
+#define TEXT_MAX (3 * SQL_TEXT_MAX)
 #define STATEMENT_NAME_MAX 48
 
 /* OID in pg_type. */
 #define BOOLEAN 16
 
-postgresql_session *latch_postgresql_session_of(advisory_session *session)
+postgresql_session *latch_postgresql_session_of(sql_session *session)
 {
     return (postgresql_session *) session;
 }
@@ -37,38 +40,12 @@ static void postgresql_record_trouble(postgresql_session *session, const char *m
 
 /* ---- Statements ----------------------------------------------------------------------------- */
 
-/* Names of the prepared statements; the number of the session follows. */
-static const char *const names[] = {
-    [ADVISORY_TRY] = "latch_try_",
-    [ADVISORY_TRY_SHARED] = "latch_try_shared_",
-    [ADVISORY_TRY_TO_PROMOTE] = "latch_try_to_promote_",
-    [ADVISORY_POLL_TO_PROMOTE] = "latch_poll_to_promote_",
-    [ADVISORY_WAIT] = "latch_wait_",
-    [ADVISORY_WAIT_SHARED] = "latch_wait_shared_",
-    [ADVISORY_WAIT_TO_PROMOTE] = "latch_wait_to_promote_",
-    [ADVISORY_DEMOTE] = "latch_demote_",
-    [ADVISORY_RELEASE] = "latch_release_",
-    [ADVISORY_RELEASE_SHARED] = "latch_release_shared_",
-    [ADVISORY_UNDO] = "latch_undo_",
-    [ADVISORY_UNDO_SHARED] = "latch_undo_shared_",
-    [ADVISORY_UNDO_PROMOTION] = "latch_undo_promotion_",
-    [ADVISORY_PROBE] = "latch_probe_",
-};
-
-/* Short forms of acquire and release: the statement's name alone identifies the session. */
-static const char *const short_forms[ADVISORY_CANCEL] = {
-    [ADVISORY_TRY] = "pg_try_advisory_lock($1)",
-    [ADVISORY_TRY_SHARED] = "pg_try_advisory_lock_shared($1)",
-    [ADVISORY_RELEASE] = "pg_advisory_unlock($1)",
-    [ADVISORY_RELEASE_SHARED] = "pg_advisory_unlock_shared($1)",
-};
-
 /* A failure to send shows in the reply: the connection is broken. */
 static void record_sent(postgresql_session *session, int sent)
 {
     session->is_busy = session->is_just_sent = true;
-    session->outcome = ADVISORY_LOST;
-    session->value[0] = '\0';
+    session->outcome = SQL_LOST;
+    session->result = (sql_result){.value = ""};
     if (sent == 0) {
         postgresql_record_trouble(session, PQerrorMessage(session->connection));
         session->is_busy = session->is_just_sent = false;
@@ -82,33 +59,27 @@ void latch_postgresql_send_text(postgresql_session *session, const char *text)
     record_sent(session, PQsendQuery(session->connection, text));
 }
 
-static void write_name(const postgresql_session *session, advisory_statement statement,
+static void write_name(const postgresql_session *session, const sql_template *template,
                        char name[STATEMENT_NAME_MAX])
 {
-    stpcpy(stpcpy(name, names[statement]), session->number);
+    snprintf(name, STATEMENT_NAME_MAX, "%s%s", template->name, session->number);
 }
 
-/* Number of parameters: as few as possible, as each takes the server time. */
-static int count_parameters(advisory_statement statement)
+static unsigned index_of(const postgresql_session *session, const sql_template *template)
 {
-    bool is_wait = statement == ADVISORY_WAIT || statement == ADVISORY_WAIT_SHARED
-                   || statement == ADVISORY_WAIT_TO_PROMOTE;
-
-    return short_forms[statement] != NULL ? 1 : is_wait ? 3 : 2;
+    return (unsigned) (template - session->session.templates->all);
 }
 
-static void send_prepared(postgresql_session *session, const advisory_request *request)
+static void send_prepared(postgresql_session *session, const sql_statement *statement)
 {
-    char name[STATEMENT_NAME_MAX], timeout[ADVISORY_TIMEOUT_SIZE];
-    const char *const values[] = {request->key, session->number, timeout};
-    int count = count_parameters(request->statement);
+    char name[STATEMENT_NAME_MAX];
+    sql_parameters parameters;
 
-    write_name(session, request->statement, name);
-    if (count == 3) {
-        latch_postgresql_dialect.write_timeout(request->timeout_ms, timeout, sizeof(timeout));
-    }
-    record_sent(session,
-                PQsendQueryPrepared(session->connection, name, count, values, NULL, NULL, 0));
+    write_name(session, statement->template, name);
+    statement->class->bind(statement, &parameters);
+    record_sent(session, PQsendQueryPrepared(session->connection, name,
+                                             (int) statement->template->parameter_count,
+                                             parameters.values, NULL, NULL, 0));
 }
 
 /*
@@ -116,92 +87,116 @@ static void send_prepared(postgresql_session *session, const advisory_request *r
  * division by zero in any but the expected session, so that nothing is prepared there under this
  * session's name.
  */
-static void prepare_and_send(postgresql_session *session, const advisory_request *request)
+static void prepare_and_send(postgresql_session *session, const sql_statement *statement)
 {
-    static const char *const types[] = {"bigint", "bigint, integer", "bigint, integer, text"};
-    char name[STATEMENT_NAME_MAX], form[ADVISORY_STATEMENT_MAX], statement[ADVISORY_STATEMENT_MAX],
-        text[TEXT_MAX];
-    int count = count_parameters(request->statement);
+    const sql_templates *templates = session->session.templates;
+    unsigned index = index_of(session, statement->template);
+    char name[STATEMENT_NAME_MAX], form[SQL_TEXT_MAX], once[SQL_TEXT_MAX], text[TEXT_MAX];
 
-    write_name(session, request->statement, name);
-    snprintf(form, sizeof(form),
-             count == 1 ? short_forms[request->statement]
-                        : latch_postgresql_dialect.verdicts[request->statement],
-             "$1", "$2", "$3");
-    latch_advisory_write(&latch_postgresql_dialect, request, statement);
+    write_name(session, statement->template, name);
+    templates->write(index, session->session.number, form);
+    statement->class->write(statement, once);
     snprintf(text, sizeof(text),
-             "SELECT 1 / (pg_backend_pid() = %s)::int; PREPARE %s(%s) AS SELECT %s; %s",
-             session->number, name, types[count - 1], form, statement);
-    session->preparing = 1U << request->statement;
+             "SELECT 1 / (pg_backend_pid() = %s)::int; PREPARE %s(%s) AS %s; %s", session->number,
+             name, statement->template->types, form, once);
+    session->preparing = 1U << index;
     latch_postgresql_send_text(session, text);
 }
 
-static bool postgresql_send(advisory_session *base, const advisory_request *request)
+static bool postgresql_send(sql_session *base, const sql_statement *statement)
 {
     postgresql_session *session = latch_postgresql_session_of(base);
-    char text[ADVISORY_STATEMENT_MAX];
+    char text[SQL_TEXT_MAX];
 
-    if (request->statement == ADVISORY_CANCEL || request->statement == ADVISORY_HOLDERS) {
-        latch_advisory_write(base->dialect, request, text);
+    session->preparing = 0;
+    if (statement->template == NULL) {
+        statement->class->write(statement, text);
         latch_postgresql_send_text(session, text);
-    } else if ((session->prepared & 1U << request->statement) != 0) {
-        send_prepared(session, request);
+    } else if ((session->prepared & 1U << index_of(session, statement->template)) != 0) {
+        send_prepared(session, statement);
     } else {
-        prepare_and_send(session, request);
+        prepare_and_send(session, statement);
     }
     return true;
+}
+
+static void postgresql_send_cancel(sql_session *clone, int64_t number)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "SELECT pg_cancel_backend(%" PRId64 ")", number);
+    latch_postgresql_send_text(latch_postgresql_session_of(clone), text);
 }
 
 /* ---- Answers -------------------------------------------------------------------------------- */
 
 /* https://www.postgresql.org/docs/current/errcodes-appendix.html */
-static advisory_outcome postgresql_outcome_of(const PGresult *result)
+static sql_outcome postgresql_outcome_of(const PGresult *result)
 {
     static const struct {
         const char *code;
-        advisory_outcome outcome;
+        sql_outcome outcome;
     } known[] = {
-        {"55P03", ADVISORY_TIMED_OUT},  /* lock_not_available */
-        {"57014", ADVISORY_CANCELLED},  /* query_canceled */
-        {"40P01", ADVISORY_DEADLOCKED}, /* deadlock_detected */
-        {"26000", ADVISORY_MOVED},      /* invalid_sql_statement_name */
-        {"42P05", ADVISORY_MOVED},      /* duplicate_prepared_statement */
-        {"22012", ADVISORY_MOVED},      /* division_by_zero: see prepare_and_send() */
+        {"55P03", SQL_TIMED_OUT},  /* lock_not_available */
+        {"57014", SQL_CANCELLED},  /* query_canceled */
+        {"40P01", SQL_DEADLOCKED}, /* deadlock_detected */
+        {"26000", SQL_MOVED},      /* invalid_sql_statement_name */
+        {"42P05", SQL_MOVED},      /* duplicate_prepared_statement */
+        {"22012", SQL_MOVED},      /* division_by_zero: see prepare_and_send() */
+        {"40001", SQL_CLASHED},    /* serialization_failure */
+        {"42P01", SQL_NO_TABLE},   /* undefined_table */
     };
     const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
 
     if (code == NULL || severity == NULL || strcmp(severity, "ERROR") != 0) {
-        return ADVISORY_LOST; /* libpq's own error, or the server's last one */
+        return SQL_LOST; /* libpq's own error, or the server's last one */
     }
     for (size_t at = 0; at < sizeof(known) / sizeof(*known); at++) {
         if (strcmp(code, known[at].code) == 0) {
             return known[at].outcome;
         }
     }
-    return ADVISORY_REFUSED;
+    return SQL_REFUSED;
+}
+
+/* The first value, of a statement that returns rows; a boolean as 1 or 0. */
+static void record_value(postgresql_session *session, const PGresult *result)
+{
+    char *value = session->result.value;
+    size_t length = PQntuples(result) > 0 ? (size_t) PQgetlength(result, 0, 0) : 0;
+
+    length = length < SQL_VALUE_MAX ? length : SQL_VALUE_MAX - 1;
+    if (length > 0) {
+        memcpy(value, PQgetvalue(result, 0, 0), length);
+    }
+    value[length] = '\0';
+    if (length > 0 && PQftype(result, 0) == BOOLEAN) {
+        value[0] = value[0] == 't' ? '1' : '0';
+    }
+}
+
+static void record_affected(postgresql_session *session, PGresult *result)
+{
+    session->result.affected = strtoll(PQcmdTuples(result), NULL, 10);
 }
 
 /* Result of a text, which may have several; the last one counts, and an error is the last. */
-static void record_result(postgresql_session *session, const PGresult *result)
+static void record_result(postgresql_session *session, PGresult *result)
 {
     ExecStatusType status = PQresultStatus(result);
 
-    if (status == PGRES_TUPLES_OK && PQntuples(result) == 1) {
-        size_t length = (size_t) PQgetlength(result, 0, 0);
-
-        length = length < sizeof(session->value) ? length : sizeof(session->value) - 1;
-        memcpy(session->value, PQgetvalue(result, 0, 0), length);
-        session->value[length] = '\0';
-        if (PQftype(result, 0) == BOOLEAN) {
-            session->value[0] = session->value[0] == 't' ? '1' : '0';
-        }
-        session->outcome = ADVISORY_ANSWERED;
+    if (status == PGRES_TUPLES_OK) {
+        record_value(session, result);
+        session->outcome = SQL_ANSWERED;
     } else if (status == PGRES_COMMAND_OK) {
+        session->result.value[0] = '\0';
+        record_affected(session, result);
+        session->outcome = SQL_ANSWERED;
         session->prepared |= session->preparing;
     } else {
         session->outcome = postgresql_outcome_of(result);
-        if (session->outcome != ADVISORY_LOST || session->session.trouble[0] == '\0') {
+        if (session->outcome != SQL_LOST || session->session.trouble[0] == '\0') {
             const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
             postgresql_record_trouble(session,
@@ -210,39 +205,41 @@ static void record_result(postgresql_session *session, const PGresult *result)
     }
 }
 
-advisory_outcome latch_postgresql_receive(advisory_session *base, char value[ADVISORY_VALUE_MAX])
+sql_outcome latch_postgresql_receive(sql_session *base, sql_result *result)
 {
     postgresql_session *session = latch_postgresql_session_of(base);
-    PGresult *result;
+    PGresult *part;
 
     if (session->is_just_sent) {
         session->is_just_sent = false;
-        return ADVISORY_UNANSWERED;
+        return SQL_UNANSWERED;
     }
     if (session->is_busy && session->is_unsent) {
         session->is_unsent = PQflush(session->connection) == 1;
     }
     if (session->is_busy && PQconsumeInput(session->connection) == 0) {
-        session->outcome = ADVISORY_LOST;
+        session->outcome = SQL_LOST;
         postgresql_record_trouble(session, PQerrorMessage(session->connection));
         session->is_busy = false;
     }
     while (session->is_busy) {
         if (PQisBusy(session->connection)) {
-            return ADVISORY_UNANSWERED;
+            return SQL_UNANSWERED;
         }
-        result = PQgetResult(session->connection);
-        session->is_busy = result != NULL;
-        if (result != NULL) {
-            record_result(session, result);
-            PQclear(result);
+        part = PQgetResult(session->connection);
+        session->is_busy = part != NULL;
+        if (part != NULL) {
+            record_result(session, part);
+            PQclear(part);
         }
     }
-    memcpy(value, session->value, strlen(session->value) + 1);
+    memcpy(result->value, session->result.value, strlen(session->result.value) + 1);
+    result->affected = session->result.affected;
+    result->insert_id = 0;
     return session->outcome;
 }
 
-void latch_postgresql_want(const advisory_session *base, latch_op *op)
+void latch_postgresql_want(const sql_session *base, latch_op *op)
 {
     const postgresql_session *session = (const postgresql_session *) base;
 
@@ -251,7 +248,7 @@ void latch_postgresql_want(const advisory_session *base, latch_op *op)
 }
 
 /* An idle session receives its end, or notices that do not matter. */
-static bool postgresql_is_alive(advisory_session *base)
+static bool postgresql_is_alive(sql_session *base)
 {
     postgresql_session *session = latch_postgresql_session_of(base);
     struct pollfd descriptor = {.fd = session->descriptor.fd, .events = POLLIN};
@@ -282,22 +279,22 @@ static void free_session(postgresql_session *session)
     latch_free(engine, session);
 }
 
-static void postgresql_close(advisory_session *base)
+static void postgresql_close(sql_session *base)
 {
     latch_postgresql_disconnect(base);
     free_session(latch_postgresql_session_of(base));
 }
 
-static advisory_session *postgresql_clone(const advisory_session *base);
+static sql_session *postgresql_clone(const sql_session *base);
 
-static int postgresql_socket(const advisory_session *base)
+static int postgresql_socket(const sql_session *base)
 {
     const postgresql_session *session = (const postgresql_session *) base;
 
     return session->has_descriptor ? session->descriptor.fd : -1;
 }
 
-static const advisory_driver driver = {
+static const sql_driver driver = {
     .connect = latch_postgresql_connect,
     .disconnect = latch_postgresql_disconnect,
     .send = postgresql_send,
@@ -305,6 +302,7 @@ static const advisory_driver driver = {
     .want = latch_postgresql_want,
     .is_alive = postgresql_is_alive,
     .clone = postgresql_clone,
+    .send_cancel = postgresql_send_cancel,
     .socket = postgresql_socket,
     .close = postgresql_close,
 };
@@ -319,21 +317,22 @@ static postgresql_session *postgresql_make_session(latch_engine *engine,
     }
     memset(session, 0, sizeof(*session));
     session->options = options;
-    session->session = (advisory_session){
+    session->session = (sql_session){
         .driver = &driver,
-        .dialect = &latch_postgresql_dialect,
         .engine = engine,
+        .server = "PostgreSQL",
         .address = options->address,
+        .identity = options->identity,
         .command_timeout_ns = options->command_timeout_ns,
         .connect_timeout_ns = options->connect_timeout_ns,
-        .exact_timeouts = true,
+        .longest_wait_ms = LATCH_NEVER,
     };
-    latch_advisory_session_init(&session->session);
+    latch_sql_session_init(&session->session);
     return session;
 }
 
 /* Another server, of the same list or of the same name, might have a session of that number. */
-static advisory_session *postgresql_clone(const advisory_session *base)
+static sql_session *postgresql_clone(const sql_session *base)
 {
     const postgresql_session *first = (const postgresql_session *) base;
     postgresql_session *session = postgresql_make_session(base->engine, first->options);
@@ -348,11 +347,16 @@ static advisory_session *postgresql_clone(const advisory_session *base)
     return &session->session;
 }
 
+const postgresql_options *latch_postgresql_session_options(const sql_session *session)
+{
+    return ((const postgresql_session *) session)->options;
+}
+
 latch_status latch_postgresql_open(latch_engine *engine, const latch_store_options *given,
-                                   advisory_store *store, latch_error *error)
+                                   sql_session **session, latch_error *error)
 {
     postgresql_options *options = latch_allocate(engine, sizeof(*options));
-    postgresql_session *session;
+    postgresql_session *opened;
     latch_status status;
 
     if (options == NULL) {
@@ -363,14 +367,12 @@ latch_status latch_postgresql_open(latch_engine *engine, const latch_store_optio
         latch_free(engine, options);
         return status;
     }
-    session = postgresql_make_session(engine, options);
-    if (session == NULL) {
+    opened = postgresql_make_session(engine, options);
+    if (opened == NULL) {
         latch_postgresql_options_free(engine, options);
         latch_free(engine, options);
         return latch_fail_memory(error);
     }
-    store->session = &session->session;
-    store->identity = options->identity;
-    store->by_sha256 = options->digest == POSTGRESQL_SHA256;
+    *session = &opened->session;
     return LATCH_DONE;
 }

@@ -8,7 +8,7 @@
 
 /* clang-format off */
 #define LIBPQ_FUNCTIONS(X) \
-    X(PQbackendPID) X(PQclear) X(PQconnectPoll) X(PQconnectStartParams) X(PQconninfoFree) \
+    X(PQbackendPID) X(PQclear) X(PQcmdTuples) X(PQconnectPoll) X(PQconnectStartParams) X(PQconninfoFree) \
     X(PQconninfoParse) X(PQconsumeInput) X(PQerrorMessage) X(PQfinish) X(PQflush) X(PQftype) \
     X(PQgetResult) X(PQgetlength) X(PQgetvalue) X(PQhostaddr) X(PQisBusy) X(PQntuples) \
     X(PQresultErrorField) X(PQresultErrorMessage) X(PQresultStatus) X(PQsendQuery) \
@@ -20,6 +20,7 @@ LATCH_LIBRARY_DECLARE(latch_libpq, LIBPQ_FUNCTIONS)
 
 #define PQbackendPID latch_libpq.PQbackendPID
 #define PQclear latch_libpq.PQclear
+#define PQcmdTuples latch_libpq.PQcmdTuples
 #define PQconnectPoll latch_libpq.PQconnectPoll
 #define PQconnectStartParams latch_libpq.PQconnectStartParams
 #define PQconninfoFree latch_libpq.PQconninfoFree

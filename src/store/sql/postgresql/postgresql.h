@@ -3,7 +3,7 @@
 #define LATCH_POSTGRESQL_H
 
 #include "src/base/resolve.h"
-#include "src/store/sql/advisory/advisory.h"
+#include "src/store/sql/session/session.h"
 #include "src/store/sql/postgresql/library.h"
 #include "src/store/sql/postgresql/options.h"
 
@@ -16,7 +16,7 @@ typedef enum {
 } postgresql_stage;
 
 typedef struct postgresql_session {
-    advisory_session session;
+    sql_session session;
     postgresql_options *options; /* those of a clone belong to the first session */
     bool is_clone; /* goes to the same server, which has `host` and `peer` from the first one */
     char peer[64]; /* an address in digits; "": there is none, as of a Unix socket */
@@ -31,29 +31,29 @@ typedef struct postgresql_session {
     bool has_descriptor;
     unsigned settings_sent; /* number of attempts to set the session up */
 
-    char number[24];          /* the session's, as text */
-    unsigned prepared;        /* bits: which statements the server knows */
-    unsigned preparing;       /* the bit of the one that was sent last */
-    bool is_just_sent;        /* no reply can have come yet */
-    bool is_busy;             /* the answer is not complete */
-    bool is_unsent;           /* the socket has not taken all of the statement */
-    advisory_outcome outcome; /* of the reply so far */
-    char value[ADVISORY_VALUE_MAX];
+    char number[24];     /* the session's, as text */
+    unsigned prepared;   /* bits: which statements the server knows */
+    unsigned preparing;  /* the bit of the one that was sent last */
+    bool is_just_sent;   /* no reply can have come yet */
+    bool is_busy;        /* the answer is not complete */
+    bool is_unsent;      /* the socket has not taken all of the statement */
+    sql_outcome outcome; /* of the reply so far */
+    sql_result result;
 } postgresql_session;
 
-postgresql_session *latch_postgresql_session_of(advisory_session *session);
+postgresql_session *latch_postgresql_session_of(sql_session *session);
 
 /* ---- connection.c */
 
-latch_status latch_postgresql_connect(advisory_session *base, latch_op *op, int64_t now_ns);
-void latch_postgresql_disconnect(advisory_session *base);
+latch_status latch_postgresql_connect(sql_session *base, latch_op *op, int64_t now_ns);
+void latch_postgresql_disconnect(sql_session *base);
 
 /* ---- driver.c */
 
 /* Sends a text of one statement or more, of which the last one answers. */
 void latch_postgresql_send_text(postgresql_session *session, const char *text);
-advisory_outcome latch_postgresql_receive(advisory_session *base, char value[ADVISORY_VALUE_MAX]);
-void latch_postgresql_want(const advisory_session *base, latch_op *op);
+sql_outcome latch_postgresql_receive(sql_session *base, sql_result *result);
+void latch_postgresql_want(const sql_session *base, latch_op *op);
 /* Copies the first line of a message of libpq or the server into `text`. */
 void latch_postgresql_quote(char *text, size_t size, const char *message);
 

@@ -7,7 +7,7 @@ namespace Latch\Tests\Fault\Broken;
 use Latch\Tests\Fault\Check\Kind;
 
 /**
- * What BrokenStore does wrong, or HandOffHandle, RenewedHandle or SessionSubject.
+ * What BrokenStore does wrong, or HandOffHandle, RenewedHandle, SessionSubject or BrokenTableStore.
  */
 enum Breakage: string
 {
@@ -38,12 +38,14 @@ enum Breakage: string
     case TellsNobody = 'tells-nobody';
     case NoneInSessions = 'nothing-broken-in-sessions';
     case LetsItselfIn = 'lets-itself-in';
+    case NoneInTables = 'nothing-broken-in-tables';
+    case DeletesByName = 'deletes-by-name';
 
     /** What the checker must find. */
     public function expected(): ?Kind
     {
         return match ($this) {
-            self::None, self::NoneHandedOver, self::NoneKept, self::NoneInSessions => null,
+            self::None, self::NoneHandedOver, self::NoneKept, self::NoneInSessions, self::NoneInTables => null,
             self::KeepsTheReleased, self::TakesAndDenies, self::RenewsTheReleased => Kind::LostGrant,
             self::RepeatsTokens, self::MixesTokensUp => Kind::Fencing,
             self::CancelLosesGrants, self::CancelStaysInQueue => Kind::Idle,
@@ -72,6 +74,22 @@ enum Breakage: string
     public function needsSessions(): bool
     {
         return $this === self::NoneInSessions || $this === self::LetsItselfIn;
+    }
+
+    /** Whether it takes the rows of a table. */
+    public function needsTable(): bool
+    {
+        return $this === self::NoneInTables || $this === self::DeletesByName;
+    }
+
+    /** The store that it needs; null: none. */
+    public function store(): ?string
+    {
+        return match (true) {
+            $this->needsSessions() => 'mysql',
+            $this->needsTable() => 'table-sqlite',
+            default => null,
+        };
     }
 
     /** Whether it is one of those that are renewed. */

@@ -31,6 +31,7 @@ final class Findings extends Tally
             new MultiLocks(),
             $this->keeping,
             new Remains(),
+            new Deadlocks(),
             new Workers(),
         ];
         foreach ($checks as $check) {

@@ -26,6 +26,7 @@ enum Kind: string
     case Lost = 'lost';
     case Untold = 'untold';
     case Left = 'left';
+    case Deadlock = 'deadlock';
     case Starvation = 'starvation';
     case Crash = 'crash';
 
@@ -48,6 +49,7 @@ enum Kind: string
             self::Outlived => 'a kept lock was certain for longer than it can have been renewed for',
             self::Lost => 'a kept lock was lost although nothing prevented its renewal',
             self::Untold => 'the loss of a kept lock was not reported',
+            self::Deadlock => 'a statement that a database gave up for another one became an exception',
             self::Left => 'something was left for ever',
             self::Starvation => 'tried for seconds, and never got anything',
             self::Crash => 'ended as a worker must not end',

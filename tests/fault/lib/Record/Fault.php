@@ -21,6 +21,8 @@ enum Fault: string
     case EmptyRestart = 'empty-restart';
     case SessionKill = 'session-kill';
     case Crash = 'crash';
+    /** A connection with a database ends, and locks in its tables stay. */
+    case ConnectionKill = 'connection-kill';
     case MemberKill = 'member-kill';
     case MemberStop = 'member-stop';
     case MemberCut = 'member-cut';
@@ -51,6 +53,7 @@ enum Fault: string
             self::EmptyRestart => 'restart without the data',
             self::SessionKill => 'end of a session',
             self::Crash => 'crash of the server',
+            self::ConnectionKill => 'end of a connection',
             self::MemberKill => 'SIGKILL of a member',
             self::MemberStop => 'SIGSTOP of a member',
             self::MemberCut => 'CLIENT KILL by a member',
@@ -69,7 +72,7 @@ enum Fault: string
     {
         return match ($this) {
             self::ClientKill, self::SubscriptionKill, self::Restart, self::EmptyRestart, self::MemberKill,
-            self::MemberCut, self::Handover, self::SlotMove => true,
+            self::MemberCut, self::ConnectionKill, self::Handover, self::SlotMove => true,
             default => $this->endsSessions() || $this->switchesMaster(),
         };
     }
@@ -120,7 +123,7 @@ enum Fault: string
     public function strikesOne(): bool
     {
         return match ($this) {
-            self::Kill, self::Stop, self::ClientKill, self::SubscriptionKill, self::SessionKill => true,
+            self::Kill, self::Stop, self::ClientKill, self::SubscriptionKill, self::SessionKill, self::ConnectionKill => true,
             default => false,
         };
     }

@@ -38,7 +38,11 @@ final class Teller
 
     /** Its holds end with a whole second of the server's clock, up to a second after their TTL. */
     public const WHOLE_SECONDS = 'whole-seconds';
-    /** Its permits are locks that are taken one after the other, so that a refused attempt had some of them. */
+    /** Its TTLs are whole seconds. */
+    public const TTL_IN_SECONDS = 'ttl-in-seconds';
+    /** Its refusals may be errors of the server. */
+    public const HIDES_ERRORS = 'hides-errors';
+    /** Its locks or permits are taken one after the other, so that a refused attempt had some of them. */
     public const SINGLY = 'singly';
     /** It forks now and then, and its child exits at once, which must change nothing. */
     public const FORKS = 'forks';

@@ -25,6 +25,10 @@ final class Chaos
     private const LONG_STOPS = 20;
     private const LONG_STOP = [1000, 2500];
 
+    /** The same where TTLs are whole seconds and rows last for another one. */
+    private const SECONDS_STOPS = 40;
+    private const SECONDS_STOP = [1000, 3500];
+
     private readonly Randomizer $chance;
     private int $next;
     /** @var array<string, int> when stopped workers go on, by their names */
@@ -46,6 +50,8 @@ final class Chaos
         private readonly ?Silence $silence = null,
         private readonly ?Failovers $failovers = null,
         private readonly ?Shards $shards = null,
+        /** whether TTLs are whole seconds, beyond which more workers are stopped */
+        private readonly bool $countsSeconds = false,
     ) {
         $this->chance = new Randomizer(new Mt19937($seed));
         $this->next = hrtime(true);
@@ -79,11 +85,14 @@ final class Chaos
                 $fault,
                 fn () => $this->server?->command('CLIENT', 'PAUSE', $this->chance->getInt(1, self::CLIENT_PAUSE)),
             ),
-            Fault::Restart => $this->serve($fault, fn () => $this->server?->restartWithData()),
+            Fault::Restart => $this->serve(
+                $fault,
+                fn () => $this->database !== null ? $this->database->crash() : $this->server?->restartWithData(),
+            ),
             Fault::EmptyRestart => $this->serve($fault, fn () => $this->server?->restart()),
             Fault::ClientKill => $this->cut($fault, 'normal', $workers),
             Fault::SubscriptionKill => $this->cut($fault, 'pubsub', $workers),
-            Fault::SessionKill => $this->endSessions($workers),
+            Fault::SessionKill, Fault::ConnectionKill => $this->endSessions($fault, $workers),
             Fault::Crash => $this->serve($fault, fn () => $this->database?->crash()),
             Fault::ServerStop => $this->silenceAll($fault),
             Fault::Continue, Fault::Stall => throw new \LogicException(),
@@ -131,6 +140,7 @@ final class Chaos
                 $percent <= 92 => Fault::MemberStop,
                 default => Fault::MemberCut,
             },
+            $this->database?->isTable === true => $percent <= 97 ? Fault::ConnectionKill : Fault::Restart,
             $this->database !== null => $percent <= 97 ? Fault::SessionKill : Fault::Crash,
             $this->server === null => Fault::Stop,
             $this->silence !== null => match (true) {
@@ -172,7 +182,10 @@ final class Chaos
             return;
         }
         $this->records->write($fault->value, hrtime(true), $name);
-        [$least, $most] = $this->chance->getInt(1, 100) <= self::LONG_STOPS ? self::LONG_STOP : self::SHORT_STOP;
+        [$long, $longStop] = $this->countsSeconds
+            ? [self::SECONDS_STOPS, self::SECONDS_STOP]
+            : [self::LONG_STOPS, self::LONG_STOP];
+        [$least, $most] = $this->chance->getInt(1, 100) <= $long ? $longStop : self::SHORT_STOP;
         $this->continue[$name] = (int) hrtime(true) + $this->chance->getInt($least, $most) * 1_000_000;
     }
 
@@ -195,12 +208,12 @@ final class Chaos
     }
 
     /** @param array<string, Process> $workers */
-    private function endSessions(array $workers): void
+    private function endSessions(Fault $fault, array $workers): void
     {
         $name = array_keys($workers)[$this->chance->getInt(0, \count($workers) - 1)];
         $time = hrtime(true);
         if ($this->database?->endSessions($workers[$name]->user()) === true) {
-            $this->records->write(Fault::SessionKill->value, $time, $name, hrtime(true));
+            $this->records->write($fault->value, $time, $name, hrtime(true));
         }
     }
 

@@ -13,26 +13,33 @@ require_once \dirname(__DIR__, 3) . '/utils/postgresql.inc';
 require_once \dirname(__DIR__, 3) . '/utils/mysql.inc';
 
 /**
- * A database server that knows each worker by a name, to end the sessions of one of them.
+ * A database server that knows each worker by a name, to end the sessions of one of them. Locks are those of sessions,
+ * or the rows of a table, which a crash leaves as they are.
  */
 final class Database
 {
     /** Seconds after which a session that was ended, or a lock that was given back, stays for ever. */
     private const PATIENCE = 5.0;
 
+    /** Of PostgreSQL: the kernel has what it has answered. */
+    private const KEEPING = ['-c', 'synchronous_commit=on', '-c', 'full_page_writes=on'];
+
     private readonly SqlServer $server;
 
     /** @param list<string> $users */
-    public function __construct(private readonly bool $isPostgreSql, array $users)
+    public function __construct(private readonly bool $isPostgreSql, array $users, public readonly bool $isTable)
     {
-        // Latch asks for this in its sessions. MariaDB looks every second.
         $this->server = $isPostgreSql
-            ? new PostgreSqlServer(['-c', 'client_connection_check_interval=1s'])
-            : new MySqlServer();
+            // Latch asks for the interval in its sessions. MariaDB looks every second.
+            ? new PostgreSqlServer(['-c', 'client_connection_check_interval=1s', ...$isTable ? self::KEEPING : []])
+            : new MySqlServer($isTable ? ['--innodb-flush-log-at-trx-commit=2'] : []);
         foreach ($users as $user) {
             foreach ($this->creation($user) as $sql) {
                 $this->server->rows($sql);
             }
+        }
+        if ($isTable && $isPostgreSql) {
+            $this->server->rows('GRANT ALL ON SCHEMA public TO PUBLIC');
         }
         // A crash is not to undo this.
         $this->server->rows($isPostgreSql ? 'CHECKPOINT' : 'FLUSH TABLES');

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Latch\Tests\Fault\Run;
 
 use Latch\Tests\Fault\Broken\Breakage;
+use Latch\Tests\Fault\Worker\TablePlace;
 
 /**
  * What a run is to be like.
@@ -30,9 +31,21 @@ final class Options
     public int $operations = 0;
     /** On Latch, too, with a \RedisCluster object: in a cluster only whose slots move, and nothing else. */
     public int $objects = 0;
-    /** @var 'redis'|'redis-string'|'sentinel'|'cluster'|'quorum'|'flock'|'postgresql'|'mysql' */
+    /** @var 'redis'|'redis-string'|'sentinel'|'cluster'|'quorum'|'flock'|'postgresql'|'mysql'|'table-postgresql'|'table-mysql'|'table-sqlite' */
     public string $store = 'redis';
     public int $resources = 8;
+    /** And so many that hand keys over between Latch and Symfony's PdoStore: in a table only. */
+    public int $heirs = 0;
+    /** Of a table: how its rows are named, "hash", "plain" or "both". */
+    public string $names = 'hash';
+    /** And its layout, "symfony" or "laravel". */
+    public string $layout = TablePlace::SYMFONY;
+    /** How many in a hundred grants have expired rows of a table deleted. */
+    public int $prunings = 1;
+    /** @var non-empty-list<Release> whose stores are peers in a table, with so many workers each */
+    public array $releases = [Release::Seven];
+    /** So long at least, in s. */
+    public int $seconds = 0;
     /** Into so many groups workers and resources are divided: while all wait in one, the others go on. */
     public int $groups = 1;
     /** So often a master changes at least, under Sentinels and in a cluster. */
@@ -53,7 +66,12 @@ final class Options
     /** A file for the report. */
     public ?string $report = null;
 
-    private const STORES = ['redis', 'redis-string', 'sentinel', 'cluster', 'quorum', 'flock', 'postgresql', 'mysql'];
+    private const STORES = [
+        'redis', 'redis-string', 'sentinel', 'cluster', 'quorum', 'flock', 'postgresql', 'mysql', ...self::TABLES,
+    ];
+    private const TABLES = ['table-postgresql', 'table-mysql', 'table-sqlite'];
+    private const NAMES = ['hash', 'plain', 'both'];
+    private const LAYOUTS = [TablePlace::SYMFONY, TablePlace::LARAVEL];
 
     private const REPORTS = __DIR__ . '/../../report';
 
@@ -89,6 +107,24 @@ final class Options
             '--pause=1000',
             '--limit=3600',
             '--report=' . self::REPORTS . '/cluster.md',
+        ],
+        '--long-table' => [
+            '--acquisitions=100000',
+            '--latch=8',
+            '--resources=32',
+            '--groups=4',
+            '--pause=400',
+            '--limit=3600',
+        ],
+        '--deadlocks' => [
+            '--acquisitions=1',
+            '--seconds=60',
+            '--latch=4',
+            '--pdo=4',
+            '--symfony=0',
+            '--resources=3',
+            '--prunings=5',
+            '--no-faults',
         ],
         '--long-keep' => [
             '--acquisitions=20000',
@@ -130,12 +166,16 @@ final class Options
             match ($name) {
                 'acquisitions', 'seed', 'resources', 'groups', 'pause', 'limit', 'failovers', 'moves' =>
                     $options->$name = self::number($argument, $value, 1),
-                'latch', 'symfony', 'laravel', 'pdo', 'keepers', 'objects', 'workers', 'operations' => $options->$name = self::number($argument, $value, 0),
-                'store' => $options->store = \in_array($value, self::STORES, true)
-                    ? $value
-                    : throw new \InvalidArgumentException(
-                        '--store is one of ' . implode(', ', self::STORES) . ", not '$value'"
-                    ),
+                'latch', 'symfony', 'laravel', 'pdo', 'keepers', 'objects', 'workers', 'operations', 'heirs',
+                'prunings', 'seconds' => $options->$name = self::number($argument, $value, 0),
+                'store' => $options->store = self::oneOf(self::STORES, $name, $value),
+                'names' => $options->names = self::oneOf(self::NAMES, $name, $value),
+                'layout' => $options->layout = self::oneOf(self::LAYOUTS, $name, $value),
+                'releases' => $options->releases = array_map(
+                    static fn (string $release): Release => Release::tryFrom($release)
+                        ?? throw new \InvalidArgumentException("--releases knows no '$release'"),
+                    explode(',', $value),
+                ),
                 'primitive' => $options->primitive = Primitive::tryFrom($value)
                     ?? throw new \InvalidArgumentException("--primitive knows no '$value'"),
                 'broken' => $options->broken = Breakage::tryFrom($value)
@@ -154,9 +194,10 @@ final class Options
                 default => throw new \InvalidArgumentException("unknown argument '$argument'"),
             };
         }
-        if (!$options->isDatabase()) {
+        if (!$options->isDatabase() && !$options->isTable()) {
             $options->pdo = 0;
         }
+        $options->arrangeTable($given);
         if ($options->store === 'sentinel' || $options->store === 'cluster') {
             // Symfony's clients stay with a master that is none any more.
             $options->symfony = 0;
@@ -169,7 +210,7 @@ final class Options
             $options->latch = isset($given['latch']) ? $options->latch : 0;
             $options->symfony = isset($given['symfony']) ? $options->symfony : 0;
             $options->pdo = isset($given['pdo']) ? $options->pdo : 0;
-            $options->store = $options->broken->needsSessions() ? 'mysql' : $options->store;
+            $options->store = $options->broken->store() ?? $options->store;
         }
         if ($options->primitive !== null) {
             $options->symfony = $options->pdo = 0;
@@ -225,7 +266,11 @@ final class Options
             'pdo' => $this->pdo,
             'object' => $this->objects,
             'keeper' => $this->keepers,
-            'symfony' => $this->symfony,
+            'heir' => $this->heirs,
+            ...$this->isTable() ? array_fill_keys(
+                array_map(static fn (Release $release): string => $release->kind(), $this->releases),
+                $this->symfony,
+            ) : ['symfony' => $this->symfony],
             'laravel' => $this->laravel,
             (string) $this->broken?->value => (int) $this->broken?->workers(),
         ]);
@@ -235,6 +280,70 @@ final class Options
     public function isDatabase(): bool
     {
         return $this->store === 'postgresql' || $this->store === 'mysql';
+    }
+
+    /** Whether the locks are rows of a table. */
+    public function isTable(): bool
+    {
+        return \in_array($this->store, self::TABLES, true);
+    }
+
+    /**
+     * Which group a worker of that kind belongs to. Where releases name rows differently, they exclude each other not
+     * at all, and are in groups of their own.
+     */
+    public function groupOf(string $kind, int $slot): int
+    {
+        $release = array_search($kind, array_map(static fn (Release $one): string => $one->kind(), $this->releases), true);
+
+        return ($release === false ? $slot : $slot * \count($this->releases) + $release) % $this->groups;
+    }
+
+    /** @param array<string, bool> $given the names of the arguments */
+    private function arrangeTable(array $given): void
+    {
+        $own = array_intersect_key($given, array_flip(['names', 'layout', 'releases', 'heirs', 'prunings']));
+        if (!$this->isTable()) {
+            if ($own !== []) {
+                throw new \InvalidArgumentException('--' . array_key_first($own) . ' is for tables');
+            }
+
+            return;
+        }
+        if ($this->layout === TablePlace::LARAVEL) {
+            [$this->symfony, $this->laravel] = [0, isset($given['laravel']) ? $this->laravel : 4];
+        }
+        if (!isset($given['releases'])) {
+            $this->releases = match ($this->names) {
+                'plain' => [Release::Eight],
+                'both' => [Release::Seven, Release::Eight],
+                default => [Release::Seven],
+            };
+            $this->groups = $this->names === 'both' && !isset($given['groups']) ? 2 : $this->groups;
+        }
+        $names = array_unique(array_map(static fn (Release $release): string => $release->names(), $this->releases));
+        if ($this->names !== 'both' ? array_values($names) !== [$this->names] : $this->heirs > 0) {
+            throw new \InvalidArgumentException("--names=$this->names does not go with these releases or with heirs");
+        }
+        if ($this->store === 'table-postgresql' && \in_array(Release::Five, $this->releases, true)
+            && \count($this->releases) > 1
+        ) {
+            // Its clock rounds there, so that it takes locks of others, which round as well, a second before their TTL.
+            throw new \InvalidArgumentException('in PostgreSQL release 5.4 is by itself');
+        }
+        if (\count($names) > 1 && $this->groups % \count($this->releases) !== 0) {
+            throw new \InvalidArgumentException('such releases need groups of their own: a multiple of their number');
+        }
+    }
+
+    /**
+     * @param non-empty-list<string> $values
+     */
+    private static function oneOf(array $values, string $name, string $value): string
+    {
+        return \in_array($value, $values, true)
+            ? $value
+            : throw new \InvalidArgumentException("--$name is one of " . implode(', ', $values) . ", not '$value'");
     }
 
     private static function number(string $argument, string $value, int $least): int

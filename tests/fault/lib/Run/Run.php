@@ -48,9 +48,13 @@ final class Run
     private ?Failovers $failovers = null;
     private ?Shards $shards = null;
     private readonly ?Database $database;
+    /** Of a table. */
+    private readonly ?Rows $rows;
     /** @var array<string, Process> those that run, by their names */
     private array $workers = [];
     private int $started = 0;
+    /** When workers began to contend. */
+    private int $start = 0;
     public int $granted = 0;
     /** Answers that workers recorded which have ended. */
     private int $answered = 0;
@@ -71,16 +75,19 @@ final class Run
             ? new RedisTrio($this->know("$directory/users") + ($this->certificates?->options() ?? []))
             : null;
         $this->cluster = $options->store === 'cluster' ? $this->cluster() : null;
-        $this->database = $options->isDatabase()
-            ? new Database($options->store === 'postgresql', $this->users())
+        $this->database = $options->isDatabase() || ($options->isTable() && $options->store !== 'table-sqlite')
+            ? new Database(str_ends_with($options->store, 'postgresql'), $this->users(), $options->isTable())
             : null;
         mkdir("$directory/locks");
+        $this->rows = $options->isTable()
+            ? new Rows($options->layout, $this->database?->dsn(Rows::USER) ?? "sqlite:$directory/locks/table")
+            : null;
     }
 
     /** @return bool whether there were as many acquisitions as were asked for */
     public function play(): bool
     {
-        $start = hrtime(true);
+        $this->start = $start = (int) hrtime(true);
         $end = $start + $this->options->limit * 1_000_000_000;
         $this->failovers = $this->trio !== null ? new Failovers($this->trio, $this->records) : null;
         $this->shards = $this->cluster !== null ? $this->shards($this->cluster) : null;
@@ -100,6 +107,7 @@ final class Run
                 $this->options->keepers > 0 && $this->servers !== [] ? new Silence($this->servers, $this->records) : null,
                 $this->failovers,
                 $this->shards,
+                $this->rows !== null,
             )
             : null;
         $watchmen = new Watchmen("$this->directory/" . Faults::FILE);
@@ -115,7 +123,7 @@ final class Run
         $chaos?->continueStopped($this->workers);
         $leftovers = new Writer("$this->directory/" . Leftovers::FILE);
         $this->terminate();
-        if ($this->database !== null) {
+        if ($this->database?->isTable === false) {
             $this->lookAtSessions($this->database, $leftovers);
             $this->terminate();
         }
@@ -156,6 +164,7 @@ final class Run
     private function isEnough(): bool
     {
         return $this->granted >= $this->options->acquisitions && $this->operations() >= $this->options->operations
+            && hrtime(true) >= $this->start + $this->options->seconds * 1_000_000_000
             && ($this->failovers?->count ?? $this->shards?->failovers ?? 0) >= $this->options->failovers
             && ($this->shards?->moves ?? 0) >= $this->options->moves;
     }
@@ -236,6 +245,9 @@ final class Run
                 $names[] = Process::userIn($kind, $slot);
             }
         }
+        if ($this->options->isTable()) {
+            $names[] = Rows::USER;
+        }
 
         return $names;
     }
@@ -250,7 +262,7 @@ final class Run
             }
             for ($slot = 0; $slot < $wanted; ++$slot) {
                 if (!isset($there[$kind][$slot])) {
-                    $resources = $this->resources($slot % $this->options->groups);
+                    $resources = $this->resources($this->options->groupOf($kind, $slot));
                     $this->start($kind, $slot, sprintf('%s-%03d', $kind, ++$this->started), $resources, 'run');
                 }
             }
@@ -282,6 +294,9 @@ final class Run
 
     private function where(string $kind, int $slot): string
     {
+        if ($this->rows !== null) {
+            return $this->rows->place($this->options, $this->database?->dsn(Process::userIn($kind, $slot)));
+        }
         if ($this->database !== null) {
             return $this->database->dsn(Process::userIn($kind, $slot));
         }
@@ -309,20 +324,37 @@ final class Run
     private function php(string $kind): array
     {
         $extensions = match (true) {
-            $this->options->store === 'postgresql' => ['pdo', 'pdo_pgsql'],
-            $this->options->store === 'mysql' => ['mysqlnd', 'pdo', 'pdo_mysql'],
+            str_ends_with($this->options->store, 'postgresql') => ['pdo', 'pdo_pgsql'],
+            str_ends_with($this->options->store, 'mysql') => ['mysqlnd', 'pdo', 'pdo_mysql'],
+            $this->rows !== null => ['pdo', 'pdo_sqlite'],
             $kind === 'symfony' && $this->servers !== [], $kind === 'object', $kind === 'laravel' => ['igbinary', 'redis'],
             default => [],
         };
-        if (\in_array($kind, ['latch', 'pdo', 'keeper', 'object'], true) || Primitive::tryFrom($kind) !== null) {
+        if ($this->rows !== null && $kind === 'laravel') {
+            $extensions[] = 'mbstring';
+        }
+        if (\in_array($kind, ['latch', 'pdo', 'keeper', 'object', 'heir'], true) || Primitive::tryFrom($kind) !== null) {
             $extensions[] = getenv('LATCH_SO') ?: \dirname(__DIR__, 4) . '/modules/latch.so';
         }
-        $command = [\PHP_BINARY, '-n', '-d', 'display_errors=stderr', '-d', 'error_reporting=-1'];
+        $vendor = $this->vendor($kind);
+        $command = [...$vendor === null ? [] : ['env', "LATCH_VENDOR=$vendor"], \PHP_BINARY, '-n', '-d', 'display_errors=stderr', '-d', 'error_reporting=-1'];
         foreach ($extensions as $extension) {
             array_push($command, '-d', "extension=$extension");
         }
 
         return $command;
+    }
+
+    /** The folder of the packages that a worker beside a table runs on; null: that of this process. */
+    private function vendor(string $kind): ?string
+    {
+        return match (true) {
+            $this->rows === null => null,
+            $kind === 'laravel' => (string) getenv('LATCH_LARAVEL'),
+            $kind === 'heir' => $this->options->releases[0]->vendor(),
+            str_starts_with($kind, Release::KIND) => Release::from(substr($kind, \strlen(Release::KIND)))->vendor(),
+            default => null,
+        };
     }
 
     private function count(): void
@@ -395,9 +427,10 @@ final class Run
     /** After the longest TTL all is free; a worker of each kind looks. */
     private function probe(): void
     {
-        if ($this->masters() !== [] || $this->options->broken !== null) {
-            // Permits end with a whole second.
-            usleep((Worker::LONG_TTL + ($this->options->primitive !== null ? 1000 : 0) + 300) * 1000);
+        if ($this->masters() !== [] || $this->options->broken !== null || $this->rows !== null) {
+            // Permits end with a whole second; in a table it is two seconds of the TTL, and that.
+            $rest = $this->rows !== null ? 2000 : ($this->options->primitive !== null ? 1000 : 0);
+            usleep((Worker::LONG_TTL + $rest + 300) * 1000);
         }
         foreach (array_keys($this->options->kinds()) as $kind) {
             $this->start($kind, 0, self::PROBE . $kind, $this->resources(), 'probe');
@@ -438,6 +471,9 @@ final class Run
 
     private function lookAtKeys(Writer $leftovers): void
     {
+        foreach ($this->rows?->living() ?? [] as $name => $ttl) {
+            $leftovers->write('key', hrtime(true), $name, $ttl);
+        }
         foreach ($this->masters() as $server) {
             foreach ((array) $server->command('KEYS', '*') as $key) {
                 $ttl = $server->command('PTTL', $key);

@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Latch\Tests\Fault\Worker;
 
-final class LaravelHandle implements Handle
+final class LaravelHandle extends PolledHandle
 {
     /** Illuminate\Cache\LuaScripts::releaseLock(), byte for byte: by its digest Latch knows Laravel. */
     private const RELEASE = <<<'LUA'
@@ -22,89 +22,39 @@ final class LaravelHandle implements Handle
         end
         LUA;
 
-    /** Laravel's: 250 ms; sessions have 50. */
-    private const POLL_US = 50_000;
     /** Redis cuts its time to milliseconds: locks end so much before their TTL; in ns. */
     private const ROUNDING = 1_000_000;
 
     private readonly string $owner;
-    /** Until when it is certain, in ns; 0: it is not. */
-    private int $end = 0;
 
     public function __construct(
         private readonly \Redis $redis,
         private readonly string $resource,
         private readonly int $ttl,
-        private readonly bool $autoRelease,
+        bool $autoRelease,
     ) {
+        parent::__construct($autoRelease);
         $this->owner = bin2hex(random_bytes(8));
     }
 
-    public function __destruct()
+    protected function take(): bool
     {
-        if ($this->autoRelease && $this->end !== 0) {
-            $this->release();
-        }
+        return $this->redis->set($this->resource, $this->owner, ['NX', 'PX' => $this->ttl]) === true;
     }
 
-    public function acquire(bool $exclusive, ?float $wait): bool
+    protected function renew(int $end): bool
     {
-        if ($this->end !== 0) {
-            return $this->refresh(); // Laravel would refuse: the owner has it
-        }
-        $deadline = $wait === null ? \PHP_INT_MAX : hrtime(true) + (int) ($wait * 1e9);
-        while (!$this->take()) {
-            if (hrtime(true) >= $deadline) {
-                return false;
-            }
-            usleep(max(0, min(self::POLL_US, intdiv($deadline - hrtime(true), 1000))));
-        }
-
-        return true;
+        return $this->ask(self::REFRESH, [(string) $this->ttl]) === 1;
     }
 
-    public function waiting(): Waiting
+    protected function giveBack(): void
     {
-        return Waiting::AsToldToTake;
-    }
-
-    public function isCertain(): bool
-    {
-        return hrtime(true) < $this->end;
-    }
-
-    public function refresh(): bool
-    {
-        return $this->count(fn (): bool => $this->ask(self::REFRESH, [(string) $this->ttl]) === 1);
-    }
-
-    public function release(): void
-    {
-        $this->end = 0;
         $this->ask(self::RELEASE, []);
     }
 
-    public function fencingToken(): ?int
+    protected function lifetime(): int
     {
-        return null;
-    }
-
-    private function take(): bool
-    {
-        return $this->count(
-            fn (): bool => $this->redis->set($this->resource, $this->owner, ['NX', 'PX' => $this->ttl]) === true
-        );
-    }
-
-    /** @param \Closure(): bool $request that has the lock from then on for the TTL, if it is granted */
-    private function count(\Closure $request): bool
-    {
-        $this->end = 0; // also when it fails
-        $sent = hrtime(true);
-        $granted = $request();
-        $this->end = $granted ? $sent + $this->ttl * 1_000_000 - self::ROUNDING : 0;
-
-        return $granted;
+        return $this->ttl * 1_000_000 - self::ROUNDING;
     }
 
     /** @param list<string> $arguments */

@@ -9,17 +9,33 @@ use Symfony\Component\Lock\Lock;
 
 final class SymfonyHandle implements Handle
 {
-    /** Symfony's store cuts the server's time to milliseconds: its locks end so much before their TTL; in s. */
+    /** Symfony's store in Redis cuts the server's time to milliseconds. */
     private const ROUNDING = 0.001;
 
     private bool $doubtful = false;
 
-    /** @param (\Closure(): ?int)|null $fencingToken where the store has some */
+    /**
+     * @param (\Closure(): ?int)|null $fencingToken where the store has some
+     * @param float                   $rounding     so much before their TTL its locks may end; in s
+     * @param float|null              $shift        a lock ends with a whole second of a clock that is so much ahead, in
+     *                                              s, before its TTL, which is whole seconds; null: it does not
+     * @param bool                    $autoRelease  whether its end releases a lock that does not do so by itself
+     */
     public function __construct(
         private readonly Lock $lock,
         private readonly Waiting $waiting,
         private readonly ?\Closure $fencingToken = null,
+        private readonly float $rounding = self::ROUNDING,
+        private readonly ?float $shift = null,
+        private readonly bool $autoRelease = false,
     ) {
+    }
+
+    public function __destruct()
+    {
+        if ($this->autoRelease) {
+            $this->release();
+        }
     }
 
     public function acquire(bool $exclusive, ?float $wait): bool
@@ -39,8 +55,11 @@ final class SymfonyHandle implements Handle
     public function isCertain(): bool
     {
         $left = $this->lock->getRemainingLifetime();
+        if ($left !== null && $this->shift !== null) {
+            $left -= fmod(microtime(true) + $left + $this->shift, 1.0);
+        }
 
-        return !$this->doubtful && !$this->lock->isExpired() && ($left === null || $left > self::ROUNDING);
+        return !$this->doubtful && !$this->lock->isExpired() && ($left === null || $left > $this->rounding);
     }
 
     public function refresh(): bool

@@ -18,6 +18,8 @@ final class Worker
     public const SHORTEST_TTL = 50;
     public const SHORT_TTL = 300;
     public const LONG_TTL = 1000;
+    /** Of locks whose TTLs are whole seconds: so many in a hundred have two. */
+    private const TWO_SECONDS = 10;
     /** Those of locks that are kept alive, and for how many of them they are at most, in ms. */
     private const KEPT_TTLS = [300, 500];
     private const KEPT_FOR = 3;
@@ -39,6 +41,7 @@ final class Worker
     private bool $told = false;
     private readonly bool $keeps;
     private readonly bool $forks;
+    private readonly bool $countsSeconds;
 
     /**
      * @param list<string> $resources
@@ -54,6 +57,7 @@ final class Worker
         $this->chance = new Randomizer(new Mt19937($seed));
         $this->keeps = \in_array(Teller::KEPT, $subject->traits(), true);
         $this->forks = \in_array(Teller::FORKS, $subject->traits(), true);
+        $this->countsSeconds = \in_array(Teller::TTL_IN_SECONDS, $subject->traits(), true);
     }
 
     public function introduce(string $kind): void
@@ -89,8 +93,8 @@ final class Worker
     public function probe(): void
     {
         foreach ($this->resources as $resource) {
-            $handle = $this->subject->lock($resource, self::SHORT_TTL / 1e3, true);
-            if ($this->acquire($handle, ++$this->number, $resource, true, 0, self::SHORT_TTL)) {
+            $handle = $this->subject->lock($resource, self::LONG_TTL / 1e3, true);
+            if ($this->acquire($handle, ++$this->number, $resource, true, 0, self::LONG_TTL)) {
                 $this->confirm($handle);
                 $this->release($handle);
             }
@@ -105,10 +109,11 @@ final class Worker
         $resource = $this->resources[$number];
         $ttl = match (true) {
             $this->keeps => $this->chance->getInt(...self::KEPT_TTLS),
+            $this->countsSeconds => $this->happens(self::TWO_SECONDS) ? 2000 : 1000,
             $this->happens(90) => $this->chance->getInt(self::SHORTEST_TTL, self::SHORT_TTL),
             default => self::LONG_TTL,
         };
-        $abandons = $ttl !== self::LONG_TTL && \in_array(Teller::EXPIRING, $this->subject->traits(), true)
+        $abandons = ($ttl !== self::LONG_TTL || $this->countsSeconds) && \in_array(Teller::EXPIRING, $this->subject->traits(), true)
             && $this->chance->getInt(1, 1000) <= ($this->keeps ? 20 : 2);
         $this->ruined = false;
         try {
@@ -244,7 +249,9 @@ final class Worker
             $permille <= 700 => 0,
             $permille <= 960 => $this->chance->getInt(1, 1000),
             $permille <= 995 => $this->chance->getInt(1000, 10_000),
-            default => min($ttl, self::SHORT_TTL) * 1000 + $this->chance->getInt(0, 50_000),
+            // Of long TTLs few are exceeded.
+            default => min($ttl, $permille === 1000 ? self::LONG_TTL : self::SHORT_TTL) * 1000
+                + $this->chance->getInt(0, 50_000),
         };
         $end = hrtime(true) + $pause * 1000;
         while ($this->confirm($handle) && hrtime(true) < $end) {

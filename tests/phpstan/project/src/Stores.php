@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace Shop;
 
+use Doctrine\DBAL\Schema\Schema;
 use Latch\Exception\LockExpiredException;
 use Latch\Key;
 use Latch\LockInterface;
@@ -12,10 +13,12 @@ use Latch\SharedLockInterface;
 use Latch\Store\CombinedStore;
 use Latch\Store\DoctrineDbalMysqlStore;
 use Latch\Store\DoctrineDbalPostgreSqlStore;
+use Latch\Store\DoctrineDbalStore;
 use Latch\Store\FlockStore;
 use Latch\Store\InMemoryStore;
 use Latch\Store\MysqlStore;
 use Latch\Store\NullStore;
+use Latch\Store\PdoStore;
 use Latch\Store\PostgreSqlStore;
 use Latch\Store\RedisStore;
 use Latch\Store\RedisStringStore;
@@ -136,6 +139,27 @@ final class Stores
         $store->waitAndSave($key);
         $store->putOffExpiration($key, 10.0);
         $held = $store->exists($key) && $store->inspect($key)['holders'][0]['session'] > 0;
+        $store->delete($key);
+
+        return $held && !$store->exists($key);
+    }
+
+    public function tables(\PDO $connection, Schema $schema, Key $key): bool
+    {
+        $store = new PdoStore($connection, ['db_table' => 'locks', 'names' => 'both'], 0.5, 60);
+        $store->createTable();
+        $byUrl = new DoctrineDbalStore('mysql://localhost/shop', ['db_table' => 'locks'], gcProbability: 0.0, initialTtl: 60);
+        $byUrl->createTable();
+        $filled = $byUrl->configureSchema($schema, static fn (\Closure $execute): bool => $execute('SELECT 1') !== 0);
+
+        return $filled->isShops() && $this->rows($store, $key) && $this->rows($byUrl, $key);
+    }
+
+    private function rows(PdoStore|DoctrineDbalStore $store, Key $key): bool
+    {
+        $store->save($key);
+        $store->putOffExpiration($key, 10.0);
+        $held = $store->exists($key);
         $store->delete($key);
 
         return $held && !$store->exists($key);

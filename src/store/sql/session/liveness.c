@@ -5,21 +5,21 @@
  * A connection lives as long as any descriptor of it. So the end of a session with a duplicate
  * shuts the connection down, for all descriptors and in the server.
  */
-#include "src/store/sql/advisory/advisory.h"
+#include "src/store/sql/session/session.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct advisory_liveness {
+struct sql_liveness {
     latch_descriptor descriptor; /* fd is -1 in a forked child, whose parent has the session */
     _Atomic unsigned users;      /* reference count: the session, and each watch */
 };
 
 /* NULL: there is no memory or no descriptor to be had. */
-static advisory_liveness *open_liveness(const advisory_session *session)
+static sql_liveness *open_liveness(const sql_session *session)
 {
-    advisory_liveness *liveness = latch_allocate(session->engine, sizeof(*liveness));
+    sql_liveness *liveness = latch_allocate(session->engine, sizeof(*liveness));
     int fd = liveness != NULL
                  ? fcntl(session->driver->socket(session), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                  : -1;
@@ -33,9 +33,9 @@ static advisory_liveness *open_liveness(const advisory_session *session)
     return liveness;
 }
 
-static void advisory_liveness_release(latch_engine *engine, void *state)
+static void sql_liveness_release(latch_engine *engine, void *state)
 {
-    advisory_liveness *liveness = state;
+    sql_liveness *liveness = state;
 
     if (--liveness->users == 0) {
         latch_descriptor_close(engine, &liveness->descriptor);
@@ -43,9 +43,9 @@ static void advisory_liveness_release(latch_engine *engine, void *state)
     }
 }
 
-void latch_advisory_session_disconnect(advisory_session *session)
+void latch_sql_session_disconnect(sql_session *session)
 {
-    advisory_liveness *liveness = session->liveness;
+    sql_liveness *liveness = session->liveness;
 
     session->driver->disconnect(session);
     if (liveness != NULL) {
@@ -53,19 +53,17 @@ void latch_advisory_session_disconnect(advisory_session *session)
             shutdown(liveness->descriptor.fd, SHUT_RDWR);
         }
         session->liveness = NULL;
-        advisory_liveness_release(session->engine, liveness);
+        sql_liveness_release(session->engine, liveness);
     }
 }
 
-bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch)
+bool latch_sql_session_can_be_watched(const sql_session *session)
 {
-    const advisory_hold *hold = lease->state;
-    advisory_session *session = latch_advisory_store_of(lease)->session;
+    return session->driver->socket != NULL;
+}
 
-    if (lease->mode == LATCH_FREE || hold == NULL || !latch_advisory_hold_is_live(hold)
-        || session->driver->socket == NULL) {
-        return false;
-    }
+bool latch_sql_session_watch(sql_session *session, latch_watch *watch)
+{
     if (session->liveness == NULL) {
         session->liveness = open_liveness(session);
     }
@@ -76,15 +74,7 @@ bool latch_advisory_watch(const latch_lease *lease, latch_watch *watch)
     *watch = (latch_watch){
         .descriptor = &session->liveness->descriptor,
         .state = session->liveness,
-        .end = advisory_liveness_release,
+        .end = sql_liveness_release,
     };
     return true;
-}
-
-const char *latch_advisory_renewal_unsupported_reason(const latch_store *store)
-{
-    return ((const advisory_store *) store)->session->driver->socket != NULL
-               ? NULL
-               : "its locks are in the session of a given connection, which only the thread that "
-                 "has the connection can look after";
 }

@@ -1,0 +1,153 @@
+<?php
+
+/** @generate-class-entries */
+
+namespace Latch\Store;
+
+/**
+ * Locks that are rows of a table, in PostgreSQL, MySQL, MariaDB, SQLite and whatever else PDO reaches: the table
+ * of Symfony's PdoStore and DoctrineDbalStore. Processes with this store and with those exclude each other. A lock
+ * expires, by the server's clock; a row whose time is over is free for the next holder. There are no shared locks.
+ *
+ * The table is made with the first lock if it is missing, or by createTable().
+ *
+ * @not-serializable
+ */
+class PdoStore implements \Latch\PersistingStoreInterface
+{
+    /**
+     * @param \PDO|string $connOrDsn     a connection, whose error mode is PDO::ERRMODE_EXCEPTION; or where the
+     *                                   database is: a DSN of PDO's, as in pgsql:host=localhost;dbname=test or
+     *                                   sqlite:/var/lib/shop/locks.db
+     * @param array       $options       db_table (lock_keys), db_id_col (key_id), db_token_col (key_token) and
+     *                                   db_expiration_col (key_expiration): names in the database; beside a DSN
+     *                                   also db_username, db_password, db_connection_options (attributes of
+     *                                   PDO's); names: "hash", as Symfony up to 8.0 names rows, "plain", as from
+     *                                   8.1 on, or "both"; without it latch.lock_names says
+     * @param float       $gcProbability how probable it is that a new lock has expired rows deleted, 0 to 1
+     * @param int         $initialTtl    seconds, 1 or more, after which locks without a TTL expire
+     *
+     * @phpstan-param array<string, mixed> $options
+     *
+     * @throws \Latch\Exception\InvalidArgumentException when the connection, the DSN, a name in the database or
+     *                                                   the probability cannot be used
+     * @throws \Latch\Exception\InvalidTtlException      when $initialTtl is out of range
+     */
+    public function __construct(
+        #[\SensitiveParameter] \PDO|string $connOrDsn,
+        #[\SensitiveParameter] array $options = [],
+        float $gcProbability = 0.01,
+        int $initialTtl = 300
+    ) {}
+
+    /**
+     * Creates the table.
+     *
+     * @throws \PDOException                        when the table exists, or cannot be created; with a PDO object
+     * @throws \Latch\Exception\LockStorageException the same, with a DSN
+     * @throws \DomainException                     when it is not known how this kind of database writes it
+     *
+     * @tentative-return-type
+     */
+    public function createTable(): void {}
+
+    /**
+     * @implementation-alias Latch\Store\NativeStore::save
+     * @tentative-return-type
+     */
+    public function save(\Latch\Key $key): void {}
+
+    /**
+     * @param float $ttl seconds, 1 or more
+     *
+     * @throws \Latch\Exception\InvalidTtlException
+     *
+     * @tentative-return-type
+     */
+    public function putOffExpiration(\Latch\Key $key, float $ttl): void {}
+
+    /**
+     * @implementation-alias Latch\Store\NativeStore::delete
+     * @tentative-return-type
+     */
+    public function delete(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::exists */
+    public function exists(\Latch\Key $key): bool {}
+}
+
+/**
+ * The same on a connection of Doctrine DBAL. With the URL of a PostgreSQL, MySQL, MariaDB or SQLite database Latch
+ * makes the connection itself, without DBAL; with any other URL DBAL makes it.
+ *
+ * @not-serializable
+ */
+class DoctrineDbalStore implements \Latch\PersistingStoreInterface
+{
+    /**
+     * @param \Doctrine\DBAL\Connection|string $connOrUrl     a connection, or a URL of Doctrine's, as in
+     *                                                        postgresql://user@localhost/test
+     * @param array                            $options       db_table, db_id_col, db_token_col, db_expiration_col
+     *                                                        and names, as PdoStore has them
+     * @param float                            $gcProbability as PdoStore's
+     * @param int                              $initialTtl    as PdoStore's
+     *
+     * @phpstan-param array<string, mixed> $options
+     *
+     * @throws \Latch\Exception\InvalidArgumentException when the URL, a name in the database or the probability
+     *                                                   cannot be used
+     * @throws \Latch\Exception\InvalidTtlException      when $initialTtl is out of range
+     */
+    public function __construct(
+        #[\SensitiveParameter] \Doctrine\DBAL\Connection|string $connOrUrl,
+        array $options = [],
+        float $gcProbability = 0.01,
+        int $initialTtl = 300
+    ) {}
+
+    /**
+     * Creates the table, as configureSchema() describes it.
+     *
+     * @throws \Doctrine\DBAL\Exception            when the table exists, or cannot be created; with a connection
+     * @throws \Latch\Exception\LockStorageException the same, with a URL
+     *
+     * @tentative-return-type
+     */
+    public function createTable(): void {}
+
+    /**
+     * Adds the table to a schema that does not have it, for migrations.
+     *
+     * @param \Closure $isSameDatabase tells whether the schema is of this store's database; it is given a function
+     *                                 that executes a statement there
+     *
+     * @phpstan-param \Closure(\Closure(string): (int|numeric-string)): bool $isSameDatabase
+     *
+     * @return \Doctrine\DBAL\Schema\Schema the schema; from DBAL 4.5 on a new one, if the table is added
+     */
+    public function configureSchema(\Doctrine\DBAL\Schema\Schema $schema, \Closure $isSameDatabase) {}
+
+    /**
+     * @implementation-alias Latch\Store\NativeStore::save
+     * @tentative-return-type
+     */
+    public function save(\Latch\Key $key): void {}
+
+    /**
+     * @param float $ttl seconds, 1 or more; untyped, as in Symfony's class
+     *
+     * @throws \Latch\Exception\InvalidTtlException
+     *
+     * @tentative-return-type
+     */
+    public function putOffExpiration(\Latch\Key $key, $ttl): void {}
+
+    /**
+     * @implementation-alias Latch\Store\NativeStore::delete
+     * @tentative-return-type
+     */
+    public function delete(\Latch\Key $key): void {}
+
+    /** @implementation-alias Latch\Store\NativeStore::exists */
+    public function exists(\Latch\Key $key): bool {}
+}
