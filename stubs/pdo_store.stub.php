@@ -23,7 +23,10 @@ class PdoStore implements \Latch\PersistingStoreInterface
      *                                   db_expiration_col (key_expiration): names in the database; beside a DSN
      *                                   also db_username, db_password, db_connection_options (attributes of
      *                                   PDO's); names: "hash", as Symfony up to 8.0 names rows, "plain", as from
-     *                                   8.1 on, or "both"; without it latch.lock_names says
+     *                                   8.1 on, or "both"; without it latch.lock_names says; layout: "laravel"
+     *                                   for the table of Laravel's DatabaseLock, whose names are cache_locks, key,
+     *                                   owner and expiration then, and prefix: the one of Laravel's cache, up to
+     *                                   190 bytes
      * @param float       $gcProbability how probable it is that a new lock has expired rows deleted, 0 to 1
      * @param int         $initialTtl    seconds, 1 or more, after which locks without a TTL expire
      *
@@ -87,8 +90,8 @@ class DoctrineDbalStore implements \Latch\PersistingStoreInterface
     /**
      * @param \Doctrine\DBAL\Connection|string $connOrUrl     a connection, or a URL of Doctrine's, as in
      *                                                        postgresql://user@localhost/test
-     * @param array                            $options       db_table, db_id_col, db_token_col, db_expiration_col
-     *                                                        and names, as PdoStore has them
+     * @param array                            $options       db_table, db_id_col, db_token_col, db_expiration_col,
+     *                                                        names, layout and prefix, as PdoStore has them
      * @param float                            $gcProbability as PdoStore's
      * @param int                              $initialTtl    as PdoStore's
      *
@@ -116,7 +119,8 @@ class DoctrineDbalStore implements \Latch\PersistingStoreInterface
     public function createTable(): void {}
 
     /**
-     * Adds the table to a schema that does not have it, for migrations.
+     * Adds the table to a schema that does not have it, for migrations; not with the layout "laravel", whose table
+     * Laravel's migrations create.
      *
      * @param \Closure $isSameDatabase tells whether the schema is of this store's database; it is given a function
      *                                 that executes a statement there

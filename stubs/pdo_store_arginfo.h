@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 28f059616497b66c5b2a09760b5340d865085028 */
+ * Stub hash: 4c9f6b9ecec4e54f2f4237f9607d9470164fa996 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_PdoStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, connOrDsn, PDO, MAY_BE_STRING, NULL)

@@ -235,6 +235,7 @@ int main(void)
         TABLE_TEST(plain_names_are_stored_as_they_are),
         TABLE_TEST(what_no_column_can_have_is_hashed),
         TABLE_TEST(laravels_layout_counts_whole_seconds),
+        TABLE_TEST(prefixes_matter_in_hashed_names),
         TABLE_TEST(names_of_tables_and_columns_are_checked),
         TABLE_TEST(a_table_may_be_in_quotes),
         TABLE_TEST(rows_that_have_expired_are_pruned_behind_a_grant),

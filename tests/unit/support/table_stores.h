@@ -80,6 +80,7 @@ void table_insert(const char *name, const char *token, double seconds);
     X(plain_names_are_stored_as_they_are)                                                          \
     X(what_no_column_can_have_is_hashed)                                                           \
     X(laravels_layout_counts_whole_seconds)                                                        \
+    X(prefixes_matter_in_hashed_names)                                                             \
     X(names_of_tables_and_columns_are_checked)                                                     \
     X(a_table_may_be_in_quotes)                                                                    \
     X(contenders_meet_no_error)                                                                    \
