@@ -77,6 +77,44 @@ class PdoStore implements \Latch\PersistingStoreInterface
 
     /** @implementation-alias Latch\Store\NativeStore::exists */
     public function exists(\Latch\Key $key): bool {}
+
+    /**
+     * Tells for how long the lock is held yet, as far as its row does: "host", "pid", "script", "since" and
+     * "fencingToken" are null. In PostgreSQL, MySQL, MariaDB and SQLite.
+     *
+     * @return array{name: string, mode: 'exclusive'|null, holders: list<array{pid: null, host: null, script: null, since: null, remaining: float, fencingToken: null, id: string}>, holderCount: int, waiters: int}
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Key $key): array {}
+
+    /**
+     * Lists the rows that have not expired, in no order, those of other programs included; with a prefix those that
+     * begin with it. Where "hashed" is set, the name is the SHA-256 of one that is not known.
+     *
+     * @return list<array{name: string, mode: 'exclusive', holders: list<array{pid: null, host: null, script: null, since: null, remaining: float, fencingToken: null, id: string}>, hashed?: true, holderCount: int, waiters: int}>
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::listHeld
+     */
+    public function listHeld(): array {}
+
+    /**
+     * Takes the lock away from holders, as RedisStore::forceRelease(): they are not told.
+     *
+     * @param string[] $holders the ids of inspect(). A holder that came later keeps the lock
+     *
+     * @return int the number of them that held the lock
+     *
+     * @throws \Latch\Exception\InvalidArgumentException when an element of $holders is no string
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\RedisStore::forceRelease
+     */
+    public function forceRelease(\Latch\Key $key, array $holders): int {}
 }
 
 /**
@@ -154,4 +192,42 @@ class DoctrineDbalStore implements \Latch\PersistingStoreInterface
 
     /** @implementation-alias Latch\Store\NativeStore::exists */
     public function exists(\Latch\Key $key): bool {}
+
+    /**
+     * Tells for how long the lock is held yet, as far as its row does: "host", "pid", "script", "since" and
+     * "fencingToken" are null. In PostgreSQL, MySQL, MariaDB and SQLite.
+     *
+     * @return array{name: string, mode: 'exclusive'|null, holders: list<array{pid: null, host: null, script: null, since: null, remaining: float, fencingToken: null, id: string}>, holderCount: int, waiters: int}
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Key $key): array {}
+
+    /**
+     * Lists the rows that have not expired, in no order, those of other programs included; with a prefix those that
+     * begin with it. Where "hashed" is set, the name is the SHA-256 of one that is not known.
+     *
+     * @return list<array{name: string, mode: 'exclusive', holders: list<array{pid: null, host: null, script: null, since: null, remaining: float, fencingToken: null, id: string}>, hashed?: true, holderCount: int, waiters: int}>
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::listHeld
+     */
+    public function listHeld(): array {}
+
+    /**
+     * Takes the lock away from holders, as RedisStore::forceRelease(): they are not told.
+     *
+     * @param string[] $holders the ids of inspect(). A holder that came later keeps the lock
+     *
+     * @return int the number of them that held the lock
+     *
+     * @throws \Latch\Exception\InvalidArgumentException when an element of $holders is no string
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\RedisStore::forceRelease
+     */
+    public function forceRelease(\Latch\Key $key, array $holders): int {}
 }

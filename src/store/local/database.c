@@ -34,11 +34,13 @@ static latch_status database_begin(latch_op *op)
 
     switch (op->request.kind) {
         case LATCH_ACQUIRE_SHARED:
-        case LATCH_INSPECT:
             return latch_fail(op->error, LATCH_ERROR_UNSUPPORTED, 0,
-                              op->request.kind == LATCH_INSPECT
-                                  ? "this store cannot tell who holds a lock"
-                                  : "this store has no shared locks");
+                              "this store has no shared locks");
+        case LATCH_INSPECT:
+        case LATCH_LIST:
+        case LATCH_EVICT:
+            return latch_fail(op->error, LATCH_ERROR_UNSUPPORTED, 0,
+                              "holders of locks are known in PostgreSQL, MySQL and SQLite alone");
         default:
             break;
     }
@@ -58,7 +60,8 @@ static const char *database_renewal_unsupported_reason(const latch_store *store)
                 .name = store_name,                                                                \
                 .title = store_title,                                                              \
                 .state_name = "Symfony\\Component\\Lock\\Store\\" symfony_name,                    \
-                .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE,                               \
+                .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_LISTING                \
+                                | LATCH_HOLDER_INFO,                                               \
                 .scope = LATCH_SCOPE_SERVER,                                                       \
                 .default_ttl_ms = 300 * 1000,                                                      \
             },                                                                                     \

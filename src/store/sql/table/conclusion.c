@@ -167,7 +167,9 @@ static latch_status apply_table_answer(latch_op *op, int64_t now_ns)
         case TABLE_CREATE_IF_MISSING:
             return go_on_with(hold, latch_table_to_acquire(op));
         case TABLE_CREATE:
-        case TABLE_PRUNE:   /* is no hold's, */
+        case TABLE_PRUNE: /* are no hold's, */
+        case TABLE_INSPECT:
+        case TABLE_LIST:
         case TABLE_ACTIONS: /* and that is none */
             break;
     }

@@ -116,10 +116,6 @@ static latch_status check_request(latch_op *op)
     if (kind == LATCH_ACQUIRE_SHARED) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a table has no shared locks");
     }
-    if (kind == LATCH_INSPECT) {
-        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                          "a table cannot tell who holds a lock");
-    }
     if ((kind == LATCH_ACQUIRE || kind == LATCH_REFRESH) && op->request.ttl_ms == 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a lock in a table needs a TTL");
     }
@@ -176,6 +172,9 @@ latch_status latch_table_step(latch_op *op, int64_t now_ns)
     table_hold *hold = op->state;
     latch_status status;
 
+    if (latch_table_is_inspection(op)) {
+        return latch_table_inspect_step(op, now_ns);
+    }
     if (hold->store->session->generation == hold->store->store.engine->generation) {
         return table_advance(op, now_ns);
     }
@@ -209,6 +208,9 @@ latch_status latch_table_begin(latch_op *op)
     bool creates = op->request.kind == LATCH_PROBE && op->request.create;
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
 
+    if (latch_table_is_inspection(op)) {
+        return latch_table_inspect_begin(op);
+    }
     if (status == LATCH_DONE && op->request.ttl_ms > 0) {
         status = limit_ttl(op, store);
     }
@@ -246,9 +248,13 @@ latch_status latch_table_begin(latch_op *op)
 latch_status latch_table_cancel(latch_op *op)
 {
     table_hold *hold = op->state;
-    sql_session *session = hold->store->session;
+    sql_session *session = latch_table_store_of(op->lease)->session;
     int64_t now_ns = latch_engine_now_ns(session->engine);
 
+    if (latch_table_is_inspection(op)) {
+        latch_table_inspect_abandon(op);
+        return LATCH_CONFLICT;
+    }
     if (session->generation != session->engine->generation) {
         latch_sql_session_abandon_in_child(session);
         return LATCH_CONFLICT;
@@ -264,6 +270,12 @@ void latch_table_abandon(latch_op *op)
 {
     table_hold *hold = op->state;
 
+    if (latch_table_is_inspection(op)) {
+        if (op->state != NULL) {
+            latch_table_inspect_abandon(op);
+        }
+        return;
+    }
     if (hold != NULL && hold->statement.is_queued
         && !latch_sql_session_dequeue(hold->store->session, &hold->statement)) {
         give_up(op->lease);

@@ -117,6 +117,15 @@ static void text_add_names(table_text *text)
     }
 }
 
+/* A page of a list begins behind the last row of the one before. */
+static void text_add_page(table_text *text)
+{
+    if (text->hold->names.count > 0) {
+        text_add_format(text, " AND $i > ");
+        text_add_names(text);
+    }
+}
+
 /* See table_dialect. */
 static void text_add_part(table_text *text, char letter)
 {
@@ -142,6 +151,9 @@ static void text_add_part(table_text *text, char letter)
             break;
         case 'l':
             text_add_names(text);
+            break;
+        case 'a':
+            text_add_page(text);
             break;
         case 'c':
             digit[0] = (char) ('0' + text->hold->names.count);
@@ -197,11 +209,17 @@ static void write_action(const table_store *store, const table_hold *hold, table
     }
 }
 
+void latch_table_write(const table_store *store, const table_hold *hold, table_action action,
+                       char text[SQL_TEXT_MAX])
+{
+    write_action(store, hold, action, text, NULL);
+}
+
 static void table_write(const sql_statement *statement, char text[SQL_TEXT_MAX])
 {
     const table_hold *hold = table_hold_of(statement);
 
-    write_action(hold->store, hold, hold->action, text, NULL);
+    latch_table_write(hold->store, hold, hold->action, text);
 }
 
 static void table_write_form(const sql_statement *statement, char text[SQL_TEXT_MAX],
@@ -281,8 +299,8 @@ const sql_statement_class latch_table_statement = {.write = table_write,
 
 static void pruning_write(const sql_statement *statement, char text[SQL_TEXT_MAX])
 {
-    write_action(LATCH_CONTAINER(statement, const table_store, prune), NULL, TABLE_PRUNE, text,
-                 NULL);
+    latch_table_write(LATCH_CONTAINER(statement, const table_store, prune), NULL, TABLE_PRUNE,
+                      text);
 }
 
 /* Whatever becomes of it: rows that have expired are in nobody's way. */

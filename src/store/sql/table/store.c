@@ -202,7 +202,8 @@ const latch_store_class latch_table_store = {
     .info = {.name = "table",
              .title = "SQL table",
              .state_name = SYMFONY_CLASS,
-             .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE,
+             .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_LISTING
+                             | LATCH_HOLDER_INFO,
              .scope = LATCH_SCOPE_SERVER,
              .default_ttl_ms = DEFAULT_TTL_MS},
     .size = sizeof(table_store),
