@@ -258,6 +258,9 @@ typedef struct latch_table_options {
     latch_table_layout layout;
     latch_table_names names;
     const char *prefix; /* Laravel's, before the name of a row; NULL: none */
+    /* Leases carry fencing tokens, where there is a source: in MySQL the server is one; in
+     * PostgreSQL a sequence, in SQLite a table, made with the table and named after it. */
+    bool fencing;
     /* Probability with which a grant removes rows that have expired, 0 to 1. */
     double prune_probability;
     /* With a runner: PDO's name of the driver: "pgsql", "mysql" or "sqlite". */

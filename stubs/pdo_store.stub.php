@@ -26,7 +26,7 @@ class PdoStore implements \Latch\PersistingStoreInterface
      *                                   8.1 on, or "both"; without it latch.lock_names says; layout: "laravel"
      *                                   for the table of Laravel's DatabaseLock, whose names are cache_locks, key,
      *                                   owner and expiration then, and prefix: the one of Laravel's cache, up to
-     *                                   190 bytes
+     *                                   190 bytes; fencing: true for fencing tokens, by one statement more
      * @param float       $gcProbability how probable it is that a new lock has expired rows deleted, 0 to 1
      * @param int         $initialTtl    seconds, 1 or more, after which locks without a TTL expire
      *
@@ -129,7 +129,8 @@ class DoctrineDbalStore implements \Latch\PersistingStoreInterface
      * @param \Doctrine\DBAL\Connection|string $connOrUrl     a connection, or a URL of Doctrine's, as in
      *                                                        postgresql://user@localhost/test
      * @param array                            $options       db_table, db_id_col, db_token_col, db_expiration_col,
-     *                                                        names, layout and prefix, as PdoStore has them
+     *                                                        names, layout, prefix and fencing, as PdoStore has
+     *                                                        them
      * @param float                            $gcProbability as PdoStore's
      * @param int                              $initialTtl    as PdoStore's
      *

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 4c83edc9ef3f458a7cd7d04b97515f419b42474d */
+ * Stub hash: 758c692147e4acca106754b3837c84a7a9bb3d49 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_PdoStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, connOrDsn, PDO, MAY_BE_STRING, NULL)

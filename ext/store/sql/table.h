@@ -20,6 +20,7 @@ typedef struct php_latch_table_names {
     latch_table_layout layout;
     zend_string *table, *id, *token, *expiration;
     zend_string *prefix; /* of rows' names, in Laravel's layout; NULL: none */
+    bool fencing;        /* locks have fencing tokens */
 } php_latch_table_names;
 
 /*

@@ -117,6 +117,22 @@ static bool read_table_prefix(php_latch_table_names *names, HashTable *options)
     return true;
 }
 
+/* False after throwing. */
+static bool read_fencing(php_latch_table_names *names, HashTable *options)
+{
+    zval *value = find_table_option(options, "fencing");
+
+    if (value == NULL) {
+        return true;
+    }
+    if (Z_TYPE_P(value) > IS_STRING || Z_TYPE_P(value) == IS_DOUBLE) {
+        php_latch_throw_option("fencing", "is not a boolean");
+        return false;
+    }
+    names->fencing = zend_is_true(value);
+    return true;
+}
+
 bool php_latch_table_names_read(php_latch_table_names *names, HashTable *options)
 {
     *names = (php_latch_table_names){.layout = LATCH_TABLE_SYMFONY};
@@ -134,7 +150,8 @@ bool php_latch_table_names_read(php_latch_table_names *names, HashTable *options
         names->expiration =
             read_name(options, "db_expiration_col", layouts[names->layout].expiration, false);
     }
-    return names->expiration != NULL && read_table_prefix(names, options);
+    return names->expiration != NULL && read_table_prefix(names, options)
+           && read_fencing(names, options);
 }
 
 void php_latch_table_names_free(php_latch_table_names *names)

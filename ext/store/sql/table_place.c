@@ -141,7 +141,7 @@ static bool read_row_names(const php_latch_table_place *place, latch_table_names
 /* The first option that needs statements of the engine's; NULL: there is none. */
 static const char *find_option_of_engine(HashTable *options)
 {
-    static const char *const names[] = {"names", "layout", "prefix"};
+    static const char *const names[] = {"names", "layout", "prefix", "fencing"};
 
     for (size_t at = 0; at < sizeof(names) / sizeof(*names); at++) {
         if (zend_hash_str_exists(options, names[at], strlen(names[at]))) {
@@ -253,6 +253,7 @@ static void open_by_engine(php_latch_store *store, const php_latch_table_place *
         .expiration_column = ZSTR_VAL(place->names->expiration),
         .layout = place->names->layout,
         .prefix = place->names->prefix != NULL ? ZSTR_VAL(place->names->prefix) : NULL,
+        .fencing = place->names->fencing,
         .prune_probability = place->probability,
         .driver = driver,
         .state_name = latch_store_find(place->name)->state_name,

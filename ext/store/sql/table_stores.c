@@ -214,10 +214,11 @@ static bool is_constructed(zval *this_store)
     return php_latch_store_backend(Z_OBJ_P(this_store)) != NULL;
 }
 
-/* Is the table created by the engine: in its session of a DSN, or in Laravel's layout? */
+/* Is the table created by the engine: in its session of a DSN, in Laravel's layout, or with a
+ * source of fencing tokens? */
 static bool is_created_by_engine(const table_arguments *arguments)
 {
-    return arguments->names.layout == LATCH_TABLE_LARAVEL
+    return arguments->names.layout == LATCH_TABLE_LARAVEL || arguments->names.fencing
            || (arguments->connection == NULL && php_latch_table_is_native(arguments->dsn));
 }
 

@@ -99,6 +99,10 @@ void table_insert(const char *name, const char *token, double seconds);
     X(of_laravels_rows_those_with_the_prefix_are_listed)                                           \
     X(a_lock_is_taken_away_from_the_holder_that_was_shown)                                         \
     X(an_inspection_that_is_given_up_leaves_nothing)                                               \
+    X(fencing_tokens_grow_with_each_holder)                                                        \
+    X(a_table_without_a_source_has_no_fencing_tokens)                                              \
+    X(the_source_of_a_table_in_quotes_has_its_name)                                                \
+    X(a_cancel_behind_the_grant_releases_the_lock)                                                 \
     X(other_databases_are_refused)
 
 #define TABLE_DECLARE(test) void test(void **state);

@@ -65,6 +65,10 @@ const table_dialect latch_table_mysql = {
             [TABLE_PROBE] = "SELECT CONCAT(COUNT(*), ' ', COALESCE(FLOOR(1000 * (MIN($e) - " NOW
                             ")), 0)) FROM $t WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_PRUNE] = "DELETE FROM $t WHERE $e <= $n LIMIT 100",
+            /* It grows with each call on a server, over restarts as well. Its first byte is the
+             * server's number. */
+            [TABLE_FENCE] = "SELECT UUID_SHORT() & 72057594037927935 FROM $t WHERE $i IN ($l)"
+                            " AND $k = $o AND $e > $n LIMIT 1 FOR UPDATE",
             [TABLE_INSPECT] = "SELECT GROUP_CONCAT(" ROW
                               " SEPARATOR '') FROM $t WHERE $i IN ($l) AND $e > $n",
             [TABLE_LIST] = "SELECT GROUP_CONCAT(" ROW " ORDER BY $i SEPARATOR '') FROM"

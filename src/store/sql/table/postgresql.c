@@ -64,6 +64,10 @@ const table_dialect latch_table_postgresql = {
                             "))) FROM $t WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_PRUNE] = "DELETE FROM $t WHERE ctid = ANY(ARRAY(SELECT ctid FROM $t"
                             " WHERE $e <= $n LIMIT 100 FOR UPDATE SKIP LOCKED))",
+            /* Drawn behind the row's lock: below it, whatever the plan is, there is no sequence. */
+            [TABLE_FENCE] = "SELECT nextval(to_regclass('$f')) FROM (SELECT 1 FROM $t WHERE $i IN"
+                            " ($l) AND $k = $o AND $e > $n FOR UPDATE) AS held LIMIT 1",
+            [TABLE_CREATE_FENCE] = "CREATE SEQUENCE IF NOT EXISTS $f",
             [TABLE_INSPECT] = "SELECT string_agg(" ROW ", '') FROM $t WHERE $i IN ($l) AND $e > $n",
             [TABLE_LIST] = "SELECT string_agg(" ROW ", '' ORDER BY $i) FROM (SELECT $i, $k, $e"
                            " FROM $t WHERE $e > $n AND octet_length($i) <= 255$a"

@@ -62,6 +62,11 @@ const table_dialect latch_table_sqlite = {
                             ") AS INTEGER), 0) FROM $t WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_PRUNE] = "DELETE FROM $t WHERE $i IN (SELECT $i FROM $t WHERE $e <= $n"
                             " LIMIT 100) AND $e <= $n",
+            [TABLE_FENCE] = "INSERT INTO $f (id, number) SELECT 1, 1 FROM $t WHERE $i IN ($l)"
+                            " AND $k = $o AND $e > $n LIMIT 1 ON CONFLICT (id) DO UPDATE"
+                            " SET number = number + 1 RETURNING number",
+            [TABLE_CREATE_FENCE] = "CREATE TABLE IF NOT EXISTS $f (id INTEGER PRIMARY KEY,"
+                                   " number INTEGER NOT NULL)",
             [TABLE_INSPECT] = "SELECT group_concat(" ROW
                               ", '') FROM $t WHERE $i IN ($l) AND $e > $n",
             /* The aggregate has its rows in the order of the subquery, which has a limit and so is

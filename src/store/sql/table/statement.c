@@ -54,6 +54,19 @@ static void text_add_identifier(table_text *text, const char *name)
     }
 }
 
+/* The name of the table's source of fencing tokens: within its quotes, if it has any. */
+static void text_add_fence(table_text *text)
+{
+    const char *table = text->store->options->table.table;
+    char name[TABLE_IDENTIFIER_MAX + sizeof("_fence")];
+    size_t length = strlen(table);
+    bool is_quoted = table[length - 1] == '"' || table[length - 1] == '`';
+
+    snprintf(name, sizeof(name), "%.*s_fence%s", (int) (length - is_quoted), table,
+             is_quoted ? table + length - 1 : "");
+    text_add_identifier(text, name);
+}
+
 /* In the place of a value of a form. */
 static void text_add_placeholder(table_text *text, const char *value, size_t length)
 {
@@ -155,6 +168,9 @@ static void text_add_part(table_text *text, char letter)
         case 'a':
             text_add_page(text);
             break;
+        case 'f':
+            text_add_fence(text);
+            break;
         case 'c':
             digit[0] = (char) ('0' + text->hold->names.count);
             text_add(text, digit);
@@ -234,7 +250,8 @@ void latch_table_hold_set_action(table_hold *hold, table_action action)
 {
     hold->action = action;
     hold->outcome = SQL_UNANSWERED;
-    hold->statement.returns_nothing = action != TABLE_ACQUIRE_TIMED && action != TABLE_PROBE;
+    hold->statement.returns_nothing = action != TABLE_ACQUIRE_TIMED && action != TABLE_PROBE
+                                      && action != TABLE_FENCE;
 }
 
 /* ---- Outcomes ------------------------------------------------------------------------------- */
@@ -246,8 +263,12 @@ void latch_table_hold_free(table_hold *hold)
 
 bool latch_table_may_have_rows(const table_hold *hold)
 {
-    if (hold->action == TABLE_CREATE_IF_MISSING || hold->action == TABLE_RELEASE) {
+    if (hold->action == TABLE_CREATE_IF_MISSING || hold->action == TABLE_CREATE_FENCE
+        || hold->action == TABLE_RELEASE) {
         return false;
+    }
+    if (hold->action == TABLE_FENCE) { /* which comes behind a grant */
+        return true;
     }
     switch (hold->outcome) {
         case SQL_ANSWERED:

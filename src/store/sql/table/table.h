@@ -47,7 +47,9 @@ typedef enum {
     TABLE_LIST,    /* the next rows in the order of names, 10 at most */
     TABLE_CREATE,
     TABLE_CREATE_IF_MISSING,
-    TABLE_ACTIONS, /* their number */
+    TABLE_FENCE, /* returns a fencing token, drawn while the row is this holder's and locked */
+    TABLE_CREATE_FENCE, /* the source of these, unless it is there; NULL: the server has one */
+    TABLE_ACTIONS,      /* their number */
 } table_action;
 
 /*
@@ -56,6 +58,7 @@ typedef enum {
  *     t, i, k, e   the names of the table, and of its columns for name, token and expiry
  *     r            the rows to insert: (name, token, expiry), ...
  *     l            the names of the rows: 'a', 'b'
+ *     f            the source of fencing tokens: the table's name with "_fence" behind it
  *     c            their number
  *     a            nothing, or a condition: behind that name in the order of names
  *     o            the token
@@ -196,6 +199,8 @@ extern const sql_statement_class latch_table_statement, latch_table_pruning;
 /* Writes a statement with its values: of that hold, or NULL for one of no lock. */
 void latch_table_write(const table_store *store, const table_hold *hold, table_action action,
                        char text[SQL_TEXT_MAX]);
+/* What creates the table for a request: its source of fencing tokens comes first. */
+table_action latch_table_to_create(const latch_op *op);
 /* Sets what the hold's next statement does. */
 void latch_table_hold_set_action(table_hold *hold, table_action action);
 void latch_table_hold_free(table_hold *hold);
