@@ -35,7 +35,9 @@ static const char *refusal_of(const latch_request *request)
         case LATCH_ACQUIRE_SHARED:
             return "a table has no shared locks";
         case LATCH_INSPECT:
-            return "a table cannot tell who holds a lock";
+        case LATCH_LIST:
+        case LATCH_EVICT:
+            return "holders of locks are known in PostgreSQL, MySQL and SQLite alone";
         case LATCH_ACQUIRE:
         case LATCH_REFRESH:
             return request->ttl_ms == 0 ? "a lock in a table needs a TTL" : NULL;
@@ -74,7 +76,8 @@ static const char *database_renewal_unsupported_reason(const latch_store *store)
                 .name = store_name,                                                                \
                 .title = store_title,                                                              \
                 .state_name = "Symfony\\Component\\Lock\\Store\\" symfony_name,                    \
-                .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE,                               \
+                .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_LISTING                \
+                                | LATCH_HOLDER_INFO,                                               \
                 .scope = LATCH_SCOPE_SERVER,                                                       \
                 .default_ttl_ms = 300 * 1000,                                                      \
             },                                                                                     \

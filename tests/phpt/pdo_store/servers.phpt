@@ -68,6 +68,17 @@ function prove_table(SqlServer $server, string $now, array $attributes): void
     check_same([[$id]], $theirs->query('SELECT key_id FROM lock_keys')->fetchAll(PDO::FETCH_NUM), 'what has expired is taken over, or deleted');
     $store->delete($key);
 
+    /* Fencing tokens grow, whoever has the lock. */
+    $last = 0;
+    $theirs->exec('DROP TABLE lock_keys');
+    foreach ([connect($server), $server->pdoDsn(), connect($server), $server->pdoDsn()] as $at => $place) {
+        $fenced = new PdoStore($place, ['fencing' => true, 'db_username' => $server::USER, 'db_password' => $server::PASSWORD]);
+        $lock = new Lock($make(), $fenced, 30);
+        check($lock->acquire() && $lock->getFencingToken() > $last, "fencing token $at: {$lock->getFencingToken()} after $last");
+        $last = $lock->getFencingToken();
+        $lock->release();
+    }
+
     /* Processes that take the same three locks at once, and prune: no error comes through, and nobody is let in twice. */
     $theirs->exec('CREATE TABLE inside (name VARCHAR(20) PRIMARY KEY)');
     $children = array_map(fn (int $number) => fork(function ($parent) use ($server, $number) {
