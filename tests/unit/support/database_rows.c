@@ -3,6 +3,7 @@
 #include "conformance.h"
 #include "src/base/clock.h"
 #include "src/base/context.h"
+#include "src/base/error.h"
 
 #define ROWS_MAX 512
 
