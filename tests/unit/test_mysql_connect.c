@@ -154,28 +154,6 @@ static void a_server_that_holds_one_lock_at_a_time_is_refused(void **state)
     unit_mysql_await_sessions(0);
 }
 
-/* It counts in seconds: no wait of ours is ended too early, nor too late. */
-static void waits_in_mysql_end_when_their_time_is_over(void **state)
-{
-    static const char *const mysql[] = {"--version=8.0.36", NULL};
-    latch_lease *one = mysql_lease("r"), *two = mysql_other_lease("r");
-    int64_t begun_ns;
-
-    (void) state;
-    if (unit_mysql.is_mariadb) {
-        unit_mysql_stop();
-        unit_mysql_start(mysql);
-    }
-    UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE);
-    UNIT_CHECK(unit_run(two, LATCH_ACQUIRE) == LATCH_CONFLICT);
-    begun_ns = unit_now_ns();
-    UNIT_CHECK(unit_run_waiting(two, LATCH_ACQUIRE, 300) == LATCH_CONFLICT);
-    UNIT_CHECK(unit_now_ns() - begun_ns >= 300 * LATCH_NS_PER_MS);
-    assert_int_equal(unit_mysql_count_waiting(), 0);
-    unit_release(one);
-    mysql_expect_working(two);
-}
-
 /* ---- Time-outs */
 
 static void a_server_that_does_not_answer_is_given_up(void **state)
@@ -390,7 +368,6 @@ int main(void)
         MYSQL_TEST(a_wrong_password_is_told_without_a_word_of_it),
         MYSQL_TEST(a_server_that_is_full_can_be_asked_again),
         MYSQL_TEST(a_server_that_holds_one_lock_at_a_time_is_refused),
-        MYSQL_TEST(waits_in_mysql_end_when_their_time_is_over),
         MYSQL_TEST(a_server_that_does_not_answer_is_given_up),
         MYSQL_TEST(a_session_by_tls_does_all_that_others_do),
         MYSQL_TEST(a_server_that_is_not_the_one_by_its_certificate_is_refused),
