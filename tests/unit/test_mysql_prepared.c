@@ -4,17 +4,10 @@
 
 static latch_op op;
 
-static long long status_of_server(const char *name)
-{
-    return unit_mysql_number("SELECT variable_value FROM information_schema.global_status"
-                             " WHERE variable_name = '%s'",
-                             name);
-}
-
 /* Statements of all sessions. */
 static long long prepared_count(void)
 {
-    return status_of_server("Prepared_stmt_count");
+    return unit_mysql_status("Prepared_stmt_count");
 }
 
 static void acquire_and_release(latch_lease *lease, int rounds)
@@ -62,11 +55,11 @@ static void what_is_prepared_acquires_and_releases(void **state)
 {
     latch_lease *lease = prepared_lease(), *same = mysql_lease("r"),
                 *other = mysql_other_lease("r"), *another = mysql_lease("a longer name");
-    long long before = status_of_server("Com_stmt_execute");
+    long long before = unit_mysql_status("Com_stmt_execute");
 
     (void) state;
     acquire_and_release(lease, 5);
-    assert_int_equal(status_of_server("Com_stmt_execute"), before + 10);
+    assert_int_equal(unit_mysql_status("Com_stmt_execute"), before + 10);
     UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(unit_run(another, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(mysql_holder("r") == mysql_holder("a longer name"));

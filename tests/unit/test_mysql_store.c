@@ -24,18 +24,6 @@ static void a_lock_is_that_of_the_statements_of_symfony(void **state)
 
 /* ---- Sessions */
 
-static long long count_connections(void)
-{
-    return unit_mysql_number("SELECT variable_value FROM information_schema.global_status"
-                             " WHERE variable_name = 'Connections'");
-}
-
-static long long count_statements(void)
-{
-    return unit_mysql_number("SELECT variable_value FROM information_schema.global_status"
-                             " WHERE variable_name = 'Questions'");
-}
-
 static void an_idle_session_is_used_on(void **state)
 {
     latch_lease *lease = mysql_lease("r"), *other = mysql_lease("s");
@@ -43,13 +31,13 @@ static void an_idle_session_is_used_on(void **state)
 
     (void) state;
     UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
-    count = count_connections();
+    count = unit_mysql_status("Connections");
     unit.ahead_ns = 3600 * LATCH_NS_PER_S;
     UNIT_CHECK(unit_run(other, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(mysql_holder("r") == mysql_holder("s"));
     UNIT_CHECK(unit_run(lease, LATCH_REFRESH) == LATCH_DONE);
     unit_release(lease);
-    assert_int_equal(count_connections(), count);
+    assert_int_equal(unit_mysql_status("Connections"), count);
 }
 
 static void taking_and_giving_back_are_one_statement_each(void **state)
@@ -60,12 +48,12 @@ static void taking_and_giving_back_are_one_statement_each(void **state)
     (void) state;
     UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
     unit_release(lease);
-    count = count_statements();
+    count = unit_mysql_status("Questions");
     for (int round = 0; round < 5; round++) {
         UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
         unit_release(lease);
     }
-    assert_int_equal(count_statements(), count + 10 + 1); /* and that of counting */
+    assert_int_equal(unit_mysql_status("Questions"), count + 10 + 1); /* and that of counting */
 }
 
 /* Clouds set it to a minute, and a script may well compute for an hour. */
@@ -75,12 +63,13 @@ static void a_session_outlives_the_servers_time_outs(void **state)
     latch_op op;
 
     (void) state;
-    unit_mysql_run("SET GLOBAL wait_timeout = 1, GLOBAL max_statement_time = 0.1");
+    unit_mysql_run("SET GLOBAL wait_timeout = 1");
+    unit_mysql_limit_statements(100);
     UNIT_CHECK(unit_run(one, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(latch_wants(mysql_begin_wait(&op, two, LATCH_NEVER)));
     /* A session that is as idle, and one that is as busy. */
     for (unsigned looks = 0; unit_mysql_number("SELECT count(*) FROM information_schema.processlist"
-                                               " WHERE user = 'latch' AND time_ms > 1500")
+                                               " WHERE user = 'latch' AND time > 1")
                              != 2;) {
         unit_sql_look_again(&looks);
     }
@@ -88,15 +77,12 @@ static void a_session_outlives_the_servers_time_outs(void **state)
     UNIT_CHECK(unit_run(one, LATCH_PROBE) == LATCH_DONE);
     unit_release(one);
     UNIT_CHECK(unit_finish(&op, LATCH_WANT_IO) == LATCH_DONE && unit_held(two));
-    unit_mysql_run("SET GLOBAL wait_timeout = DEFAULT, GLOBAL max_statement_time = DEFAULT");
 }
 
 static void a_closed_store_ends_its_session_in_order(void **state)
 {
     latch_lease *lease = mysql_lease_in(mysql_open("%s", unit_mysql.socket_dsn), "r");
-    const char aborted[] = "SELECT variable_value FROM information_schema.global_status"
-                           " WHERE variable_name = 'Aborted_clients'";
-    long long count = unit_mysql_number(aborted);
+    long long count = unit_mysql_status("Aborted_clients");
 
     (void) state;
     UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
@@ -104,7 +90,7 @@ static void a_closed_store_ends_its_session_in_order(void **state)
     unit_release(lease);
     mysql_store_forget();
     unit_mysql_await_sessions(0);
-    assert_int_equal(unit_mysql_number(aborted), count);
+    assert_int_equal(unit_mysql_status("Aborted_clients"), count);
 }
 
 static void stores_are_reached_in_every_form_of_a_dsn(void **state)

@@ -7,6 +7,7 @@
 # that started this script. The first time it gets data in DIRECTORY/data: a database "latch"; its user
 # "latch", who always needs the password; "admin", who may do everything, without a password on the socket;
 # a certificate, DIRECTORY/server.crt, for localhost and 127.0.0.1, and that of a stranger beside it.
+# "mysql" is MariaDB, unless LATCH_MYSQL_SERVER of the environment names the server of a MySQL (mysqld).
 #
 #     sql_server.sh freeze PID
 #
@@ -27,7 +28,7 @@ postgresql_program() {
     PATH=$folder:$PATH command -v "$1" || die "there is no program $1: package postgresql"
 }
 
-mysql_program() {
+mariadb_program() {
     PATH=$PATH:/usr/sbin command -v "$1" || die "there is no program $1: package mariadb-server"
 }
 
@@ -46,11 +47,22 @@ POSTGRESQL_OPTIONS=(-c fsync=off -c synchronous_commit=off -c full_page_writes=o
     -c dynamic_shared_memory_type=mmap
     -c ssl=on)
 
-MYSQL_OPTIONS=(--innodb-flush-log-at-trx-commit=0 --innodb-flush-method=nosync
-    --innodb-log-file-size=4M --innodb-buffer-pool-size=8M --innodb-temp-data-file-path=ibtmp1:4M:autoextend
-    --innodb-buffer-pool-load-at-startup=OFF --innodb-buffer-pool-dump-at-shutdown=OFF
-    --aria-pagecache-buffer-size=1M --key-buffer-size=1M --aria-log-file-size=8M
-    --skip-log-bin --performance-schema=OFF)
+MYSQL_OPTIONS=(--innodb-flush-log-at-trx-commit=0 --innodb-flush-method=nosync --innodb-buffer-pool-size=8M
+    --innodb-buffer-pool-load-at-startup=OFF --innodb-buffer-pool-dump-at-shutdown=OFF --key-buffer-size=1M --skip-log-bin)
+if [[ -z ${LATCH_MYSQL_SERVER:-} ]]; then
+    MYSQL_OPTIONS+=(--innodb-log-file-size=4M --innodb-temp-data-file-path=ibtmp1:4M:autoextend
+        --aria-pagecache-buffer-size=1M --aria-log-file-size=8M --performance-schema=OFF)
+    # locks by name are in this table
+    RUNNING_OPTIONS=(--plugin-load-add=metadata_lock_info)
+else
+    MYSQL_OPTIONS+=(--innodb-redo-log-capacity=8M --innodb-use-native-aio=OFF --mysqlx=OFF --secure-file-priv=
+        --innodb-log-buffer-size=1M --table-open-cache=200 --table-definition-cache=400 --log-error-verbosity=1)
+    # Locks by name are in the performance schema, which is to do nothing else, and to take less memory. The scheduler
+    # would be a session.
+    RUNNING_OPTIONS=(--event-scheduler=OFF --performance-schema-instrument=%=OFF
+        --performance-schema-instrument=wait/lock/metadata/sql/mdl=ON
+        --performance-schema-{error,accounts,hosts,users,digests}-size=0)
+fi
 
 certificates() {
     local name
@@ -76,19 +88,34 @@ host all all 127.0.0.1/32 scram-sha-256
 END
 }
 
-make_mysql() {
-    local data=$1
-    cat > "$data.sql" <<END
-DELETE FROM mysql.global_priv WHERE User = '';
-FLUSH PRIVILEGES;
+# accounts METHOD: statements that make the database and its accounts; "latch" authenticates by that method.
+accounts() {
+    cat <<END
 CREATE DATABASE IF NOT EXISTS latch;
-CREATE USER latch IDENTIFIED VIA mysql_native_password USING PASSWORD('$PASSWORD');
+CREATE USER latch IDENTIFIED $1;
 GRANT ALL ON latch.* TO latch;
 CREATE USER admin@localhost;
 GRANT ALL ON *.* TO admin@localhost WITH GRANT OPTION;
 END
-    "$(mysql_program mariadb-install-db)" --no-defaults "${mysql_user[@]}" --datadir="$data" --skip-test-db --skip-name-resolve \
-        --auth-root-authentication-method=normal --extra-file="$data.sql" "${MYSQL_OPTIONS[@]}"
+}
+
+make_mysql() {
+    local data=$1 work
+    if [[ -z ${LATCH_MYSQL_SERVER:-} ]]; then
+        {
+            printf '%s;\n' "DELETE FROM mysql.global_priv WHERE User = ''" 'FLUSH PRIVILEGES'
+            accounts "VIA mysql_native_password USING PASSWORD('$PASSWORD')"
+        } > "$data.sql"
+        "$(mariadb_program mariadb-install-db)" --no-defaults "${mysql_user[@]}" --datadir="$data" --skip-test-db \
+            --skip-name-resolve --auth-root-authentication-method=normal --extra-file="$data.sql" "${MYSQL_OPTIONS[@]}"
+    else
+        # While it initializes the data it makes no accounts. By default their method is caching_sha2_password.
+        { accounts "BY '$PASSWORD'" && echo 'SHUTDOWN;'; } > "$data.sql"
+        for work in --initialize-insecure "--init-file=$data.sql"; do
+            "$LATCH_MYSQL_SERVER" --no-defaults "${mysql_user[@]}" --datadir="$data" --skip-networking \
+                --socket="$data.sock" --pid-file="$data.pid" --tmpdir="${data%/*}" "${MYSQL_OPTIONS[@]}" "$work" || return
+        done
+    fi
 }
 
 # template KIND PROGRAM: prints the folder with data to be copied, made at the first call; one for each
@@ -109,11 +136,10 @@ template() {
             mkdir "$work/data"
             owned_by_server "$kind" "$work"
             {
-                "make_$kind" "$work/data"
-                certificates "$work/data"
+                "make_$kind" "$work/data" && certificates "$work/data"
             } > "$work/log" 2>&1 < /dev/null || die "cannot make data for $kind: $(< "$work/log")"
             rm -rf "$folder.new"
-            cp -a "$work/data" "$folder.new"
+            cp -a --sparse=always "$work/data" "$folder.new"
             mv "$folder.new" "$folder"
         fi
         exec 9>&-
@@ -133,7 +159,7 @@ run() {
     shift 3
     case $kind in
         postgresql) program=$(postgresql_program postgres) ;;
-        mysql) program=$(mysql_program mariadbd) ;;
+        mysql) program=${LATCH_MYSQL_SERVER:-$(mariadb_program mariadbd)} ;;
         *) die "there is no kind of server \"$kind\"" ;;
     esac
     if [[ ! -d $directory/data ]]; then
@@ -153,7 +179,7 @@ run() {
             exec setpriv --pdeathsig=KILL -- "$program" --no-defaults "${mysql_user[@]}" --datadir="$directory/data" \
                 --tmpdir="$directory" --socket="$directory/mysql.sock" --pid-file="$directory/mysql.pid" \
                 --bind-address=127.0.0.1 --port="$port" --skip-name-resolve "${MYSQL_OPTIONS[@]}" \
-                --plugin-load-add=metadata_lock_info \
+                "${RUNNING_OPTIONS[@]}" \
                 --ssl-cert="$directory/server.crt" --ssl-key="$directory/data/server.key" "$@"
             ;;
     esac

@@ -108,21 +108,34 @@ latch_debian_source_alone() {
     find "$directory" -name "$pattern"
 }
 
-# latch_debian_unpack DIRECTORY PACKAGE...: unpacks these binary packages into the directory.
+# latch_debian_unpack DIRECTORY [--with-libraries] PACKAGE...: unpacks these binary packages into the directory, or
+# them and all libraries that they need, which are those of that Debian.
 latch_debian_unpack() {
-    local directory=$1 deb
+    local directory=$1 deb libraries=''
     shift
     mkdir -p "$directory/deb"
     latch_apt true || return
+    if [[ $1 == --with-libraries ]]; then
+        shift
+        libraries=$(latch_debian_libraries "$@") || return
+    fi
+    # shellcheck disable=SC2086 # several packages
     (cd "$directory/deb" && latch_quietly "$LATCH_WORK/log/deb.log" \
-        latch_apt apt-get -qq download "$@") || return
+        latch_apt apt-get -qq download "$@" $libraries) || return
     for deb in "$directory"/deb/*.deb; do
         dpkg -x "$deb" "$directory" || return
     done
     rm -r "$directory/deb"
 }
 
-# latch_debian_files NAME PACKAGE...: prints the folder with the files of these binary packages.
+# latch_debian_libraries PACKAGE...: prints the libraries that these packages need, without Perl and others that apt
+# would install with them.
+latch_debian_libraries() {
+    latch_apt apt-get -s --no-install-recommends install "$@" | sed -nE 's/^Inst (lib[^ ]*|zlib1g) .*/\1/p' \
+        | grep -v '^libperl'
+}
+
+# latch_debian_files NAME [--with-libraries] PACKAGE...: prints the folder with the files of these binary packages.
 latch_debian_files() {
     latch_alone "unpacked-$1" latch_debian_files_alone "$@"
 }
@@ -137,4 +150,29 @@ latch_debian_files_alone() {
         printf '%s\n' "$*" > "$directory/.complete"
     fi
     printf '%s\n' "$directory"
+}
+
+# latch_debian_program DIRECTORY PROGRAM [ARGUMENT...]: prints the path of a script that runs this program of a folder with
+# unpacked packages, with its own arguments and then these. Its C library and its loader are the folder's, too.
+latch_debian_program() {
+    local start=$1/start/${2##*/}
+    if [[ ! -x $start ]]; then
+        mkdir -p "${start%/*}"
+        latch_write_start "$@" > "$start.$$"
+        chmod +x "$start.$$"
+        mv "$start.$$" "$start"
+    fi
+    printf '%s\n' "$start"
+}
+
+latch_write_start() {
+    local directory=$1 program=$2 loader triplet
+    shift 2
+    # The file itself: links to it lead to the machine's own.
+    loader=$(find "$directory" -type f -name 'ld-*.so*')
+    triplet=$(basename "${loader%/*}")
+    printf '#!/bin/sh\nexec %q --library-path %q %q "$@"' \
+        "$loader" "$directory/lib/$triplet:$directory/usr/lib/$triplet" "$directory/$program"
+    (($# == 0)) || printf ' %q' "$@"
+    printf '\n'
 }

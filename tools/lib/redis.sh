@@ -22,26 +22,9 @@ latch_redis_server() {
 
 # latch_server_of SUITE NAME PACKAGE LIBRARY...: the package's program is in its "-tools".
 latch_server_of() {
-    local suite=$1 name=$2 program=$3 directory start
+    local suite=$1 name=$2 program=$3 directory
     shift 3
     directory=$(LATCH_SUITE=$suite latch_debian_files "$name" "$program" "${program%-server}-tools" \
         "${LATCH_REDIS_LIBRARIES[@]}" "$@") || return
-    start=$directory/start/$program
-    if [[ ! -x $start ]]; then
-        mkdir -p "${start%/*}"
-        latch_write_start "$directory" "$program" > "$start.$$"
-        chmod +x "$start.$$"
-        mv "$start.$$" "$start"
-    fi
-    printf '%s\n' "$start"
-}
-
-# latch_write_start DIRECTORY PROGRAM: the folder's program by the folder's loader, on the folder's libraries.
-latch_write_start() {
-    local loader triplet
-    # The file itself: links to it lead to the machine's own.
-    loader=$(find "$1" -type f -name 'ld-*.so*')
-    triplet=$(basename "${loader%/*}")
-    printf '#!/bin/sh\nexec %q --library-path %q %q "$@"\n' \
-        "$loader" "$1/lib/$triplet:$1/usr/lib/$triplet" "$1/usr/bin/$2"
+    latch_debian_program "$directory" "usr/bin/$program"
 }

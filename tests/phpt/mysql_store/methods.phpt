@@ -1,5 +1,11 @@
 --TEST--
 MysqlStore: an account of client_ed25519, whose method libmariadb takes from a file of its own
+--SKIPIF--
+<?php
+if (getenv('LATCH_MYSQL_SERVER')) {
+    die('skip the method is one of MariaDB, which MySQL does not have');
+}
+?>
 --FILE--
 <?php
 require __DIR__ . '/../../utils/phpt_sql.inc';

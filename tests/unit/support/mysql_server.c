@@ -1,6 +1,8 @@
-/* A real MariaDB server, started, asked and ended by the test program: see mysql_server.h. */
+/* A real MariaDB or MySQL server, started, asked and ended by the test program: see mysql_server.h.
+ */
 #include "mysql_server.h"
 
+#include <mysqld_error.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -82,9 +84,10 @@ int unit_mysql_group_setup(void **state)
 {
     unit_sql_server *server = &unit_mysql.server;
     unit_mysql_server *it = &unit_mysql;
+    const char *mysql = getenv("LATCH_MYSQL_SERVER");
 
     (void) state;
-    *it = (unit_mysql_server){0};
+    *it = (unit_mysql_server){.is_mariadb = mysql == NULL || *mysql == '\0'};
     unit_sql_prepare(server, "mysql");
     snprintf(it->socket, sizeof(it->socket), "%s/mysql.sock", server->directory);
     snprintf(it->dsn, sizeof(it->dsn),
@@ -127,8 +130,9 @@ int unit_mysql_setup(void **state)
         unit_mysql_start(NULL);
     }
     unit_mysql_run("SET GLOBAL wait_timeout = DEFAULT, GLOBAL interactive_timeout = DEFAULT,"
-                   " GLOBAL lock_wait_timeout = DEFAULT, GLOBAL max_statement_time = DEFAULT,"
-                   " GLOBAL max_connections = DEFAULT, GLOBAL max_prepared_stmt_count = DEFAULT");
+                   " GLOBAL lock_wait_timeout = DEFAULT, GLOBAL max_connections = DEFAULT,"
+                   " GLOBAL max_prepared_stmt_count = DEFAULT");
+    unit_mysql_limit_statements(0);
     unit_mysql_run("ALTER USER latch ACCOUNT UNLOCK");
     unit_mysql_end_sessions();
     return 0;
@@ -143,7 +147,7 @@ static MYSQL_RES *receive(MYSQL *connection)
         result = mysql_store_result(connection);
     }
     if (mysql_errno(connection) != 0) {
-        fail_msg("MariaDB has refused: %s", mysql_error(connection));
+        fail_msg("the server has refused: %s", mysql_error(connection));
     }
     return result;
 }
@@ -209,10 +213,34 @@ void unit_mysql_run(const char *format, ...)
     va_end(arguments);
 }
 
+long long unit_mysql_status(const char *name)
+{
+    MYSQL_ROW row;
+
+    unit_mysql_run("SHOW GLOBAL STATUS LIKE '%s'", name);
+    mysql_data_seek(answer, 0);
+    row = mysql_fetch_row(answer);
+    UNIT_CHECK(row != NULL);
+    return strtoll(row[1], NULL, 10);
+}
+
+void unit_mysql_limit_statements(int ms)
+{
+    if (unit_mysql.is_mariadb) {
+        unit_mysql_run("SET GLOBAL max_statement_time = %d / 1000", ms);
+    } else {
+        unit_mysql_run("SET GLOBAL max_execution_time = %d", ms);
+    }
+}
+
 size_t unit_mysql_count_held(void)
 {
-    return (size_t) unit_mysql_number("SELECT count(*) FROM information_schema.metadata_lock_info"
-                                      " WHERE lock_type = 'User lock'");
+    return (size_t) unit_mysql_number(
+        unit_mysql.is_mariadb
+            ? "SELECT count(*) FROM information_schema.metadata_lock_info"
+              " WHERE lock_type = 'User lock'"
+            : "SELECT count(*) FROM performance_schema.metadata_locks"
+              " WHERE object_type = 'USER LEVEL LOCK' AND lock_status = 'GRANTED'");
 }
 
 size_t unit_mysql_count_waiting(void)
@@ -248,9 +276,27 @@ void unit_mysql_await_sessions(size_t count)
     }
 }
 
+/* One that has ended by itself meanwhile is no error. */
+static void kill_each(char *numbers)
+{
+    char sql[48], *rest;
+
+    for (char *number = strtok_r(numbers, ",", &rest); number != NULL;
+         number = strtok_r(NULL, ",", &rest)) {
+        snprintf(sql, sizeof(sql), "KILL %s", number);
+        UNIT_CHECK(mysql_query(unit_mysql.connection, sql) == 0
+                   || mysql_errno(unit_mysql.connection) == ER_NO_SUCH_THREAD);
+    }
+}
+
 void unit_mysql_end_sessions(void)
 {
-    unit_mysql_run("KILL USER latch");
+    char numbers[SQL_BYTES];
+
+    snprintf(numbers, sizeof(numbers), "%s",
+             unit_mysql_text("SELECT GROUP_CONCAT(id) FROM information_schema.processlist"
+                             " WHERE user = 'latch'"));
+    kill_each(numbers);
     unit_mysql_await_sessions(0);
 }
 

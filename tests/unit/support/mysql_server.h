@@ -1,5 +1,6 @@
 /*
- * A MariaDB server of this test program's own: see sql_server.h. A test that cannot have it fails.
+ * A MariaDB server of this test program's own, or one of the MySQL that LATCH_MYSQL_SERVER of the
+ * environment names: see sql_server.h. A test that cannot have it fails.
  */
 #ifndef MYSQL_SERVER_H
 #define MYSQL_SERVER_H
@@ -10,6 +11,7 @@
 
 typedef struct unit_mysql_server {
     unit_sql_server server;
+    bool is_mariadb;
     MYSQL *connection; /* the administrator's, by the socket */
     char socket[UNIT_PATH + 16];
     /* The user "latch" in the database "latch", password included. */
@@ -46,6 +48,10 @@ void unit_mysql_thaw(void);
 const char *unit_mysql_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 long long unit_mysql_number(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void unit_mysql_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Limits the statements of sessions to come to so many milliseconds, but for 0. */
+void unit_mysql_limit_statements(int ms);
+/* A status variable of the whole server. */
+long long unit_mysql_status(const char *name);
 
 /* How many locks by name are held, and waited for, by all sessions. */
 size_t unit_mysql_count_held(void);

@@ -31,6 +31,11 @@ latch_store *mysql_open(const char *format, ...)
 int mysql_store_setup(void **state)
 {
     unit_mysql_setup(state);
+    return mysql_store_setup_on_server(state);
+}
+
+int mysql_store_setup_on_server(void **state)
+{
     if (unit_setup(state) != 0) {
         return -1;
     }

@@ -6,6 +6,8 @@
 
 /* unit.store and another one, each with a session of its own; and their end. */
 int mysql_store_setup(void **state);
+/* The same on the server as it is, for a test that has started it with options. */
+int mysql_store_setup_on_server(void **state);
 /* Behind which no lock and no session may be left in the server, if it runs. */
 int mysql_store_teardown(void **state);
 

@@ -143,6 +143,7 @@ static latch_status prepare_acquire(latch_op *op, advisory_hold *hold, int64_t n
                    : record_conflict(op);
     }
     latch_advisory_hold_set_action(hold, to_acquire(op, hold), timeout_of(op, now_ns));
+    hold->request.is_unknown = !op->contended && op->request.deadline_ns != LATCH_NEVER;
     hold->wanted = mode;
     op->flags |= hold->statement.is_wait ? WAITED : 0;
     return LATCH_DONE;
@@ -197,13 +198,20 @@ static latch_status schedule_retry(latch_op *op, int64_t at_ns)
     return LATCH_AGAIN;
 }
 
-/* The server has ended a wait, or a promotion that it could not grant at once. A runner's session
- * ends waits early, so that PHP can look after signals. */
+/*
+ * The server has ended a wait, or a promotion that it could not grant at once. A runner's session
+ * ends waits early, so that PHP can look after signals; but what is left of the last second is not
+ * waited for by a server that rounds it down: that is polled.
+ */
 static latch_status handle_wait_timeout(latch_op *op, int64_t now_ns)
 {
+    const advisory_hold *hold = op->state;
+    int64_t longest_ms = session_of(op)->longest_wait_ms;
+
     op->waiting = op->waiting || (op->flags & WAITED) != 0;
     record_conflict(op);
-    if (!op->request.wait || now_ns >= op->request.deadline_ns) {
+    if (!op->request.wait || now_ns >= op->request.deadline_ns
+        || (longest_ms != LATCH_NEVER && hold->request.timeout_ms < longest_ms)) {
         return LATCH_CONFLICT;
     }
     schedule_retry(op, now_ns);

@@ -54,6 +54,7 @@ typedef struct advisory_request {
     advisory_action action;
     char key[ADVISORY_KEY_SIZE]; /* the number, in decimal, or the name */
     int64_t timeout_ms;          /* of a wait, > 0; LATCH_NEVER: none */
+    bool is_unknown;             /* no holder has been seen yet, and there is a deadline */
 } advisory_request;
 
 /*
@@ -63,10 +64,11 @@ typedef struct advisory_request {
  * shared lock, by "s", and separated by commas.
  */
 typedef struct advisory_dialect {
-    const char *server;           /* for messages */
-    const char *key, *timeout;    /* formats of literals */
-    const char *self;             /* the session's own number */
-    const char *answer;           /* format of a statement that returns verdict and number */
+    const char *server;        /* for messages */
+    const char *key, *timeout; /* formats of literals */
+    const char *given_timeout; /* on a given connection, whose server is unknown; NULL: the same */
+    const char *self;          /* the session's own number */
+    const char *answer;        /* format of a statement that returns verdict and number */
     const char *interrupted_wait; /* what NULL as a wait's answer means; NULL: nothing */
     bool names_locks;             /* a key is a sha256 in hex, not a number */
     bool ends_waits_by_error;     /* a wait that has timed out fails the transaction around it */

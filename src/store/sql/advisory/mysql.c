@@ -70,6 +70,8 @@ static const advisory_dialect mysql_dialect = {
     .names_locks = true,
     .key = "'%s'",
     .timeout = "%s",
+    /* MySQL would round 0.6 up: the wait would end after its deadline. */
+    .given_timeout = "IF(VERSION() LIKE '%%MariaDB%%', %1$s, FLOOR(%1$s))",
     .self = "CONNECTION_ID()",
     .answer = "SELECT CONCAT(%s, ' ', CONNECTION_ID())",
     .interrupted_wait = "GET_LOCK() was interrupted",

@@ -20,6 +20,11 @@ static void write_timeout(const advisory_hold *hold, char text[ADVISORY_TIMEOUT_
     int64_t timeout_ms = hold->request.timeout_ms;
 
     timeout_ms = timeout_ms < session->longest_wait_ms ? timeout_ms : session->longest_wait_ms;
+    if (session->whole_seconds && hold->request.is_unknown) {
+        /* It would not answer before the deadline, by which it must be known that the lock is
+         * held. */
+        timeout_ms = 0;
+    }
     hold->store->dialect->write_timeout(timeout_ms, session->whole_seconds, text);
 }
 
@@ -30,7 +35,8 @@ static void advisory_write(const sql_statement *statement, char text[SQL_TEXT_MA
     const advisory_dialect *dialect = hold->store->dialect;
     int64_t number = hold->store->session->number;
     char key[ADVISORY_KEY_SIZE + 16], session[24], timeout[ADVISORY_TIMEOUT_SIZE],
-        literal[ADVISORY_TIMEOUT_SIZE + 2], verdict[SQL_TEXT_MAX];
+        literal[2 * ADVISORY_TIMEOUT_SIZE + 48], verdict[SQL_TEXT_MAX];
+    bool is_given = hold->store->session->driver->clone == NULL;
 
     snprintf(key, sizeof(key), dialect->key, hold->request.key);
     if (number != 0) {
@@ -39,7 +45,9 @@ static void advisory_write(const sql_statement *statement, char text[SQL_TEXT_MA
         snprintf(session, sizeof(session), "%s", dialect->self);
     }
     write_timeout(hold, timeout);
-    snprintf(literal, sizeof(literal), dialect->timeout, timeout);
+    snprintf(literal, sizeof(literal),
+             is_given && dialect->given_timeout != NULL ? dialect->given_timeout : dialect->timeout,
+             timeout);
     snprintf(verdict, sizeof(verdict), dialect->verdicts[hold->request.action], key, session,
              literal);
     snprintf(text, SQL_TEXT_MAX, dialect->answer, verdict);

@@ -80,11 +80,10 @@ final class Database
     public function remaining(): array
     {
         $this->await(fn (): bool => $this->server->held() + $this->server->waiting() === 0);
-        $rows = $this->server->rows($this->isPostgreSql
-            ? "SELECT usename, mode, objid, granted FROM pg_locks JOIN pg_stat_activity USING (pid)"
-                . " WHERE locktype = 'advisory'"
-            : "SELECT p.user, l.lock_mode, l.table_schema, p.state FROM information_schema.metadata_lock_info l"
-                . " JOIN information_schema.processlist p ON p.id = l.thread_id WHERE l.lock_type = 'User lock'");
+        $rows = $this->server instanceof MySqlServer
+            ? $this->server->holders()
+            : $this->server->rows('SELECT usename, mode, objid, granted FROM pg_locks JOIN pg_stat_activity USING (pid)'
+                . " WHERE locktype = 'advisory'");
 
         return array_map(static fn (array $row): string => strtr(implode(':', $row), ' ', '_'), $rows);
     }
