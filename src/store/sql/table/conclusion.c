@@ -71,7 +71,7 @@ static latch_status table_refuse(latch_op *op, bool has_rows, int64_t left_ms, i
         return go_on_with(hold, TABLE_RELEASE);
     }
     hold->is_uncertain = false;
-    return LATCH_CONFLICT;
+    return latch_table_queue(op, now_ns);
 }
 
 static latch_status apply_acquire(latch_op *op, int64_t now_ns)
@@ -121,13 +121,13 @@ static latch_status apply_probe(latch_op *op, int64_t now_ns)
     return hold->is_acquiring ? table_refuse(op, rows > 0, 0, now_ns) : LATCH_CONFLICT;
 }
 
-static latch_status apply_release(latch_op *op)
+static latch_status apply_release(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
 
     hold->is_uncertain = false;
-    if (hold->is_acquiring) {
-        return LATCH_CONFLICT;
+    if (hold->is_acquiring) { /* of two rows one was another's */
+        return latch_table_queue(op, now_ns);
     }
     if (op->request.was_held != NULL) {
         *op->request.was_held = hold->affected > 0 || (op->flags & WAS_LOST) != 0;
@@ -140,6 +140,9 @@ table_action latch_table_to_acquire(const latch_op *op)
     const table_store *store = latch_table_store_of(op->lease);
     bool has_timed = store->dialect->formats[TABLE_ACQUIRE_TIMED] != NULL;
 
+    if (latch_table_may_queue(op)) {
+        return TABLE_ACQUIRE_IN_TURN;
+    }
     return has_timed && op->poll_ns > 0 && store->options->dsn != NULL ? TABLE_ACQUIRE_TIMED
                                                                        : TABLE_ACQUIRE;
 }
@@ -150,6 +153,7 @@ static latch_status apply_table_answer(latch_op *op, int64_t now_ns)
 
     switch (hold->action) {
         case TABLE_ACQUIRE:
+        case TABLE_ACQUIRE_IN_TURN:
             return apply_acquire(op, now_ns);
         case TABLE_ACQUIRE_TIMED:
             return apply_timed_acquire(op, now_ns);
@@ -161,7 +165,7 @@ static latch_status apply_table_answer(latch_op *op, int64_t now_ns)
             return hold->store->dialect->counts_changes ? go_on_with(hold, TABLE_PROBE)
                                                         : LATCH_CONFLICT;
         case TABLE_RELEASE:
-            return apply_release(op);
+            return apply_release(op, now_ns);
         case TABLE_PROBE:
             return apply_probe(op, now_ns);
         case TABLE_CREATE_IF_MISSING:
@@ -178,13 +182,13 @@ static latch_status apply_table_answer(latch_op *op, int64_t now_ns)
 
 /* There is no such table. A lock that is to be acquired has it created, but not in a transaction of
  * the caller's, which MySQL would commit for it, and which PostgreSQL has aborted already. */
-static latch_status handle_missing_table(latch_op *op)
+static latch_status handle_missing_table(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
     table_store *store = hold->store;
 
     if (!hold->is_acquiring) {
-        return op->request.kind == LATCH_RELEASE ? apply_release(op) : LATCH_CONFLICT;
+        return op->request.kind == LATCH_RELEASE ? apply_release(op, now_ns) : LATCH_CONFLICT;
     }
     if (hold->has_created) {
         return table_fail(op, "the table of locks could not be created by",
@@ -259,7 +263,7 @@ latch_status latch_table_conclude(latch_op *op, int64_t now_ns)
         case SQL_ANSWERED:
             return apply_table_answer(op, now_ns);
         case SQL_NO_TABLE:
-            return handle_missing_table(op);
+            return handle_missing_table(op, now_ns);
         case SQL_CLASHED:
         case SQL_DEADLOCKED:
         case SQL_TIMED_OUT:

@@ -10,9 +10,17 @@
 #include <string.h>
 
 #define NOW "extract(epoch FROM clock_timestamp())"
-#define ACQUIRE                                                                                    \
-    "INSERT INTO $t AS held ($i, $k, $e) VALUES $r ON CONFLICT ($i) DO UPDATE"                     \
+#define INSERT "INSERT INTO $t AS held ($i, $k, $e) "
+#define UNLESS_HELD                                                                                \
+    " ON CONFLICT ($i) DO UPDATE"                                                                  \
     " SET $k = excluded.$k, $e = excluded.$e WHERE held.$k = excluded.$k OR held.$e <= $n"
+#define ACQUIRE INSERT "VALUES $r" UNLESS_HELD
+
+/* Does this session have the advisory lock? */
+#define HAS_TICKET                                                                                 \
+    "EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1"        \
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"             \
+    " AND (classid::bigint << 32 | objid::bigint) = %1$s AND pid = pg_backend_pid())"
 
 /* Letters and digits as they are; any other byte by its number. Neither the encoding of the
  * connection nor standard_conforming_strings matters then. */
@@ -34,6 +42,30 @@ static void write_postgresql_literal(const char *text, size_t length,
     *end = '\0';
 }
 
+/*
+ * A division by zero tells another session than the expected one, before anything is left in it.
+ * Notifications begin with the end of the transaction: when the ticket is there, and before an
+ * attempt that may have to be repeated. They end with the wait: a session that listens and is not
+ * read keeps all notifications of the server from being deleted.
+ */
+static const table_queue postgresql_queue = {
+    /* The other waiters wait for what this holder may have already. */
+    .is_its_turn = "(pg_try_advisory_xact_lock($q) OR EXISTS (SELECT FROM $t WHERE $i IN ($l)"
+                   " AND $k = $o))",
+    /* A transaction that notifies is committed alone, in the whole server: so it does only if
+     * somebody has the ticket. */
+    .release = "WITH released AS (DELETE FROM $t WHERE $i IN ($l) AND $k = $o RETURNING 1)"
+               " SELECT CASE WHEN pg_try_advisory_xact_lock($q) THEN NULL"
+               " ELSE pg_notify('latch_$h', '') END FROM released",
+    .ask = "SELECT 1 / (pg_backend_pid() = %3$s)::int; LISTEN latch_%2$s;"
+           " SELECT CASE WHEN set_config('lock_timeout', '%4$s', true) IS NULL THEN 0"
+           " WHEN pg_advisory_lock(%1$s) IS NULL THEN 0 ELSE 1 END",
+    .give_back = "SELECT pg_advisory_unlock(%1$s); UNLISTEN latch_%2$s",
+    /* To release what is not held is a warning, in the server's log, too. */
+    .undo = "SELECT CASE WHEN " HAS_TICKET " THEN pg_advisory_unlock(%1$s) END;"
+            " UNLISTEN latch_%2$s",
+};
+
 const table_dialect latch_table_postgresql = {
     .driver = "pgsql",
     .server = "PostgreSQL",
@@ -52,6 +84,7 @@ const table_dialect latch_table_postgresql = {
             [TABLE_ACQUIRE_TIMED] =
                 "WITH granted AS (" ACQUIRE " RETURNING 1) SELECT concat(count(*), ' ', (SELECT"
                 " ceil(1000 * (max($e) - " NOW ")) FROM $t WHERE $i IN ($l))) FROM granted",
+            [TABLE_ACQUIRE_IN_TURN] = INSERT "$u" UNLESS_HELD,
             [TABLE_REFRESH] = "UPDATE $t SET $e = $x WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_EXTEND] =
                 "UPDATE $t SET $e = greatest($e, $x) WHERE $i IN ($l) AND $k = $o AND $e > $n",
@@ -68,6 +101,7 @@ const table_dialect latch_table_postgresql = {
         },
     .last_expiry = {INT32_MAX},
     .quote = '"',
+    .queue = &postgresql_queue,
     .creates_in_transaction = true,
     .write_literal = write_postgresql_literal,
 };

@@ -25,10 +25,11 @@ static void leave_to_session(latch_lease *lease)
 }
 
 /* No longer awaits the answer. A lease that holds the lock keeps it, whatever the answer is. */
-static void give_up(latch_lease *lease)
+static void give_up(latch_lease *lease, int64_t now_ns)
 {
     table_hold *hold = lease->state;
 
+    latch_table_leave_queue(hold, now_ns);
     if (lease->mode == LATCH_FREE) {
         leave_to_session(lease);
         return;
@@ -75,7 +76,7 @@ static bool is_attempt(const table_hold *hold)
     return hold->action != TABLE_RELEASE && hold->action != TABLE_PROBE;
 }
 
-static latch_status table_advance(latch_op *op, int64_t now_ns)
+static latch_status advance_request(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
     sql_session *session = hold->store->session;
@@ -83,6 +84,10 @@ static latch_status table_advance(latch_op *op, int64_t now_ns)
 
     while (status == LATCH_AGAIN) {
         if (!hold->statement.is_queued && hold->outcome == SQL_UNANSWERED) {
+            status = hold->ticket != NULL ? latch_table_await_turn(op, now_ns) : LATCH_AGAIN;
+            if (status != LATCH_AGAIN) {
+                return status;
+            }
             if (op->cancelled && is_attempt(hold)) {
                 return LATCH_CONFLICT;
             }
@@ -94,7 +99,7 @@ static latch_status table_advance(latch_op *op, int64_t now_ns)
         status = latch_sql_session_drive(session, &hold->statement, op, now_ns);
         if (latch_wants(status)) {
             if (now_ns >= hold->give_up_ns) {
-                give_up(op->lease);
+                give_up(op->lease, now_ns);
                 return LATCH_CONFLICT;
             }
             op->wake_ns = op->wake_ns < hold->give_up_ns ? op->wake_ns : hold->give_up_ns;
@@ -103,6 +108,18 @@ static latch_status table_advance(latch_op *op, int64_t now_ns)
         if (!latch_failed(status)) {
             status = latch_table_conclude(op, now_ns);
         }
+    }
+    return status;
+}
+
+/* A hold that was given up has left the queue already. */
+static latch_status table_advance(latch_op *op, int64_t now_ns)
+{
+    latch_status status = advance_request(op, now_ns);
+    table_hold *hold = op->lease->state;
+
+    if (!latch_wants(status) && hold != NULL) {
+        latch_table_leave_queue(hold, now_ns);
     }
     return status;
 }
@@ -180,6 +197,7 @@ latch_status latch_table_step(latch_op *op, int64_t now_ns)
         return table_advance(op, now_ns);
     }
     latch_sql_session_abandon_in_child(hold->store->session);
+    latch_table_leave_queue(hold, now_ns);
     status = latch_table_prepare_token(op);
     if (status != LATCH_DONE) {
         return status == LATCH_CONFLICT && op->request.kind == LATCH_RELEASE ? LATCH_DONE : status;
@@ -251,9 +269,14 @@ latch_status latch_table_cancel(latch_op *op)
 
     if (session->generation != session->engine->generation) {
         latch_sql_session_abandon_in_child(session);
+        latch_table_leave_queue(hold, now_ns);
         return LATCH_CONFLICT;
     }
+    if (latch_table_cancel_turn(op, now_ns)) {
+        return table_advance(op, now_ns);
+    }
     if (!hold->statement.is_queued || latch_sql_session_dequeue(session, &hold->statement)) {
+        latch_table_leave_queue(hold, now_ns);
         return LATCH_CONFLICT;
     }
     hold->give_up_ns = now_ns + GRACE_NS;
@@ -266,7 +289,7 @@ void latch_table_abandon(latch_op *op)
 
     if (hold != NULL && hold->statement.is_queued
         && !latch_sql_session_dequeue(hold->store->session, &hold->statement)) {
-        give_up(op->lease);
+        give_up(op->lease, latch_engine_now_ns(op->lease->store->engine));
     }
 }
 
@@ -291,6 +314,7 @@ void latch_table_drop(latch_lease *lease)
         return;
     }
     latch_sql_session_abandon_in_child(hold->store->session);
+    latch_table_leave_queue(hold, latch_engine_now_ns(engine)); /* the parent's, in a child */
     if (hold->is_uncertain && hold->generation == engine->generation) {
         table_release_for_nobody(lease, latch_engine_now_ns(engine));
     } else {

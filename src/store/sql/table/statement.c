@@ -107,6 +107,31 @@ static void text_add_rows(table_text *text)
     }
 }
 
+static void text_add_rows_in_turn(table_text *text)
+{
+    const table_names *names = &text->hold->names;
+
+    for (unsigned at = 0; at < names->count; at++) {
+        text_add(text, at > 0 ? " UNION ALL SELECT " : "SELECT ");
+        text_add_literal(text, names->texts[at], names->lengths[at]);
+        text_add_format(text, ", $o, $x WHERE ");
+        text_add_format(text, text->store->dialect->queue->is_its_turn);
+    }
+}
+
+static void text_add_ticket(table_text *text, bool in_hex)
+{
+    int64_t number = text->hold->ticket_number;
+    char digits[SQL_NUMBER_SIZE + 16];
+
+    if (in_hex) {
+        snprintf(digits, sizeof(digits), "%016" PRIx64, (uint64_t) number);
+    } else {
+        snprintf(digits, sizeof(digits), "'%" PRId64 "'::bigint", number);
+    }
+    text_add(text, digits);
+}
+
 static void text_add_names(table_text *text)
 {
     const table_names *names = &text->hold->names;
@@ -159,6 +184,15 @@ static void text_add_part(table_text *text, char letter)
         case 's':
             text_add_seconds(text);
             break;
+        case 'u':
+            text_add_rows_in_turn(text);
+            break;
+        case 'q':
+            text_add_ticket(text, false);
+            break;
+        case 'h':
+            text_add_ticket(text, true);
+            break;
         default:
             break;
     }
@@ -192,6 +226,8 @@ static void write_action(const table_store *store, const table_hold *hold, table
         text_add_format(&written, action == TABLE_CREATE ? "CREATE TABLE $t "
                                                          : "CREATE TABLE IF NOT EXISTS $t ");
         text_add_format(&written, store->dialect->create[store->options->table.layout]);
+    } else if (action == TABLE_RELEASE && store->has_notifications) {
+        text_add_format(&written, store->dialect->queue->release);
     } else {
         text_add_format(&written, store->dialect->formats[action]);
     }
@@ -255,10 +291,29 @@ static void settle_for_nobody(table_hold *hold)
     }
 }
 
+/* Servers that only speak PostgreSQL's protocol may have no advisory locks: the statement is sent
+ * again without them. */
+static bool do_without_queue(table_hold *hold)
+{
+    table_store *store = hold->store;
+    bool is_in_turn = hold->action == TABLE_ACQUIRE_IN_TURN;
+
+    if (!store->has_notifications || (!is_in_turn && hold->action != TABLE_RELEASE)) {
+        return false;
+    }
+    store->has_notifications = store->has_queue = false;
+    latch_table_hold_set_action(hold, is_in_turn ? TABLE_ACQUIRE : TABLE_RELEASE);
+    latch_sql_session_repeat(store->session, &hold->statement);
+    return true;
+}
+
 static void table_settle(sql_statement *statement, sql_outcome outcome, const sql_result *result)
 {
     table_hold *hold = table_hold_of(statement);
 
+    if (outcome == SQL_REFUSED && do_without_queue(hold)) {
+        return;
+    }
     hold->outcome = outcome;
     hold->affected = hold->insert_id = 0;
     hold->value[0] = '\0';

@@ -10,6 +10,7 @@
  *     token.c       tokens of leases, and their owner after forks
  *     request.c     requests: from begin to end
  *     conclusion.c  the meaning of answers
+ *     queue.c       the queue of those that wait, where the server has one
  *     statement.c   texts of statements, and their outcome
  *     postgresql.c, mysql.c, sqlite.c   the dialects
  *
@@ -33,7 +34,8 @@
 
 typedef enum {
     TABLE_ACQUIRE = 0,
-    TABLE_ACQUIRE_TIMED, /* the same, which returns how long the other holder has; NULL: none */
+    TABLE_ACQUIRE_TIMED,   /* the same, which returns how long the other holder has; NULL: none */
+    TABLE_ACQUIRE_IN_TURN, /* not before another waiter; NULL: there is no queue */
     TABLE_REFRESH,
     TABLE_EXTEND, /* a refresh that never shortens */
     TABLE_RELEASE,
@@ -55,7 +57,22 @@ typedef enum {
  *     n            the time now
  *     x            the expiry of a TTL that begins now
  *     s            that TTL, in seconds
+ *     u            as r, but only if it is this holder's turn
+ *     q, h         the number of the lock's ticket, also in hex
+ *
+ * How waiters queue: the first one has the ticket of the lock, an advisory lock of its session, and
+ * is notified of releases; the others wait for the ticket in the server, first in, first out.
  */
+typedef struct table_queue {
+    const char *is_its_turn; /* condition: nobody has the ticket */
+    const char *release;     /* a TABLE_RELEASE that notifies the first waiter */
+    /* Formats of printf(): %1$s is the ticket's number, %2$s the same in hex, %3$s the session's
+     * number, %4$s the milliseconds to wait. */
+    const char *ask;       /* for notifications and the ticket */
+    const char *give_back; /* both of them */
+    const char *undo;      /* the same, where it is unknown whether they are there */
+} table_queue;
+
 typedef struct table_dialect {
     const char *driver; /* PDO's name: "pgsql" */
     const char *server; /* for messages */
@@ -70,6 +87,7 @@ typedef struct table_dialect {
     /* Of a statement that acquires: MySQL counts rows that have changed, and has an insert ID of 1
      * more than the milliseconds that another holder has. */
     bool counts_changes;
+    const table_queue *queue; /* NULL: none; not for runners */
     bool creates_in_transaction;
     int64_t slowest_poll_ms; /* as in latch_store_info */
     /* Writes a text in quotes, or in place of them, so that the server reads it as it is, whatever
@@ -107,6 +125,10 @@ typedef struct table_store {
     sql_session *session;
     char *identity; /* NULL: a runner's */
     sql_statement prune;
+    /* As far as is known: the server has what a queue needs, so that releases notify a waiter; and
+     * this store's waiters may queue, as there is no pooler. */
+    bool has_notifications, has_queue;
+    latch_link tickets;       /* of table_ticket: what this session has asked for */
     char create_trouble[256]; /* of the last attempt to create the table */
 } table_store;
 
@@ -125,6 +147,8 @@ void latch_table_options_free(latch_engine *engine, table_options *options);
 
 /* ---- Holds ---------------------------------------------------------------------------------- */
 
+typedef struct table_ticket table_ticket;
+
 /* The names of a lock's rows. */
 typedef struct table_names {
     unsigned count;
@@ -142,7 +166,9 @@ typedef struct table_hold {
     int64_t ttl_ms;
     unsigned generation; /* of the process whose token it is */
     unsigned fork_count; /* of the engine when the lock was acquired or renewed */
-    bool is_uncertain;   /* the rows may be there, although no request has ended so */
+    int64_t ticket_number;
+    table_ticket *ticket; /* NULL: it does not wait in the queue */
+    bool is_uncertain;    /* the rows may be there, although no request has ended so */
 
     /* Of the request under way. */
     bool is_acquiring;
@@ -184,7 +210,7 @@ bool latch_table_shares_token(const latch_lease *lease);
 
 /* ---- Statements (statement.c) */
 
-extern const sql_statement_class latch_table_statement, latch_table_pruning;
+extern const sql_statement_class latch_table_statement, latch_table_pruning, latch_table_ticket;
 
 /* Sets what the hold's next statement does. */
 void latch_table_hold_set_action(table_hold *hold, table_action action);
@@ -199,6 +225,23 @@ bool latch_table_may_have_rows(const table_hold *hold);
 table_action latch_table_to_acquire(const latch_op *op);
 /* What the answer means; LATCH_AGAIN: the hold's next statement is to be sent. */
 latch_status latch_table_conclude(latch_op *op, int64_t now_ns);
+
+/* ---- Queues (queue.c) */
+
+/* The number of the lock's ticket: the same in all programs, whatever the names of its rows are. */
+int64_t latch_table_ticket_number(const latch_lease *lease);
+/* May the request stand in the queue, as far as is known? */
+bool latch_table_may_queue(const latch_op *op);
+/* An attempt was refused. LATCH_AGAIN: the next one is made in the queue; LATCH_CONFLICT: none. */
+latch_status latch_table_queue(latch_op *op, int64_t now_ns);
+/* Of a hold with a ticket, before an attempt. LATCH_AGAIN: it is to be made now; LATCH_WANT_*;
+ * anything else is the end of the request. */
+latch_status latch_table_await_turn(latch_op *op, int64_t now_ns);
+/* Cancels the wait for the ticket. False: there is none in the server; latch_table_await_turn()
+ * awaits its end otherwise. */
+bool latch_table_cancel_turn(latch_op *op, int64_t now_ns);
+/* The end of the wait, if there is one: the ticket is given back, without awaiting the answer. */
+void latch_table_leave_queue(table_hold *hold, int64_t now_ns);
 
 /* ---- Requests (request.c): functions of the store's class */
 
