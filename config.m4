@@ -340,6 +340,7 @@ if test "$PHP_LATCH" != no; then
       src/store/sql/session/runner.c
       src/store/sql/session/session.c
       src/store/sql/table/conclusion.c
+      src/store/sql/table/inspect.c
       src/store/sql/table/mysql.c
       src/store/sql/table/name.c
       src/store/sql/table/options.c

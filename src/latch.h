@@ -153,7 +153,8 @@ enum latch_capability {
     LATCH_SERIALIZABLE = 1 << 5, /* the token proves ownership, in any process */
     LATCH_LISTING = 1 << 6,      /* LATCH_LIST: which locks are held */
     LATCH_SESSIONS = 1 << 7,     /* holders are sessions with a server, not processes */
-    LATCH_HOLDER_INFO = 1 << 8,  /* holders leave latch_env.holder_info; LATCH_EVICT */
+    LATCH_HOLDER_INFO = 1 << 8,  /* holders leave latch_env.holder_info, or an expiry and an
+                                    identity at least; LATCH_EVICT */
     LATCH_PERMITS = 1 << 9,      /* counting semaphores: latch_permit_lease_init() */
     LATCH_CALLS = 1 << 10,       /* versions, throttles, count-downs ...: LATCH_CALL */
     LATCH_OWNERS = 1 << 11,      /* the caller may name the owner: latch_lease_set_owner() */
@@ -257,6 +258,9 @@ typedef struct latch_table_options {
     latch_table_layout layout;
     latch_table_names names;
     const char *prefix; /* Laravel's, before the name of a row; NULL: none */
+    /* Leases carry fencing tokens, where there is a source: in MySQL the server is one; in
+     * PostgreSQL a sequence, in SQLite a table, made with the table and named after it. */
+    bool fencing;
     /* Probability with which a grant removes rows that have expired, 0 to 1. */
     double prune_probability;
     /* With a runner: PDO's name of the driver: "pgsql", "mysql" or "sqlite". */
@@ -628,6 +632,7 @@ typedef struct latch_lock_report {
     struct latch_lock_report *next;
     latch_holder *holders; /* NULL: none, or none that is visible to this process */
     latch_mode mode;       /* LATCH_FREE: not held; LATCH_SHARED: permits are held */
+    bool is_hashed;        /* the name is the SHA-256 of a resource that is not known, in hex */
     int64_t permits_used;  /* of a semaphore: by all holders together */
     uint64_t holder_count; /* LATCH_HOLDER_INFO: may be more than are listed */
     uint64_t waiter_count; /* LATCH_HOLDER_INFO */

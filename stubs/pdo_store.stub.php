@@ -23,7 +23,10 @@ class PdoStore implements \Latch\PersistingStoreInterface
      *                                   db_expiration_col (key_expiration): names in the database; beside a DSN
      *                                   also db_username, db_password, db_connection_options (attributes of
      *                                   PDO's); names: "hash", as Symfony up to 8.0 names rows, "plain", as from
-     *                                   8.1 on, or "both"; without it latch.lock_names says
+     *                                   8.1 on, or "both"; without it latch.lock_names says; layout: "laravel"
+     *                                   for the table of Laravel's DatabaseLock, whose names are cache_locks, key,
+     *                                   owner and expiration then, and prefix: the one of Laravel's cache, up to
+     *                                   190 bytes; fencing: true for fencing tokens, by one statement more
      * @param float       $gcProbability how probable it is that a new lock has expired rows deleted, 0 to 1
      * @param int         $initialTtl    seconds, 1 or more, after which locks without a TTL expire
      *
@@ -74,6 +77,44 @@ class PdoStore implements \Latch\PersistingStoreInterface
 
     /** @implementation-alias Latch\Store\NativeStore::exists */
     public function exists(\Latch\Key $key): bool {}
+
+    /**
+     * Tells for how long the lock is held yet, as far as its row does: "host", "pid", "script", "since" and
+     * "fencingToken" are null. In PostgreSQL, MySQL, MariaDB and SQLite.
+     *
+     * @return array{name: string, mode: 'exclusive'|null, holders: list<array{pid: null, host: null, script: null, since: null, remaining: float, fencingToken: null, id: string}>, holderCount: int, waiters: int}
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Key $key): array {}
+
+    /**
+     * Lists the rows that have not expired, in no order, those of other programs included; with a prefix those that
+     * begin with it. Where "hashed" is set, the name is the SHA-256 of one that is not known.
+     *
+     * @return list<array{name: string, mode: 'exclusive', holders: list<array{pid: null, host: null, script: null, since: null, remaining: float, fencingToken: null, id: string}>, hashed?: true, holderCount: int, waiters: int}>
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::listHeld
+     */
+    public function listHeld(): array {}
+
+    /**
+     * Takes the lock away from holders, as RedisStore::forceRelease(): they are not told.
+     *
+     * @param string[] $holders the ids of inspect(). A holder that came later keeps the lock
+     *
+     * @return int the number of them that held the lock
+     *
+     * @throws \Latch\Exception\InvalidArgumentException when an element of $holders is no string
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\RedisStore::forceRelease
+     */
+    public function forceRelease(\Latch\Key $key, array $holders): int {}
 }
 
 /**
@@ -87,8 +128,9 @@ class DoctrineDbalStore implements \Latch\PersistingStoreInterface
     /**
      * @param \Doctrine\DBAL\Connection|string $connOrUrl     a connection, or a URL of Doctrine's, as in
      *                                                        postgresql://user@localhost/test
-     * @param array                            $options       db_table, db_id_col, db_token_col, db_expiration_col
-     *                                                        and names, as PdoStore has them
+     * @param array                            $options       db_table, db_id_col, db_token_col, db_expiration_col,
+     *                                                        names, layout, prefix and fencing, as PdoStore has
+     *                                                        them
      * @param float                            $gcProbability as PdoStore's
      * @param int                              $initialTtl    as PdoStore's
      *
@@ -116,7 +158,8 @@ class DoctrineDbalStore implements \Latch\PersistingStoreInterface
     public function createTable(): void {}
 
     /**
-     * Adds the table to a schema that does not have it, for migrations.
+     * Adds the table to a schema that does not have it, for migrations; not with the layout "laravel", whose table
+     * Laravel's migrations create.
      *
      * @param \Closure $isSameDatabase tells whether the schema is of this store's database; it is given a function
      *                                 that executes a statement there
@@ -150,4 +193,42 @@ class DoctrineDbalStore implements \Latch\PersistingStoreInterface
 
     /** @implementation-alias Latch\Store\NativeStore::exists */
     public function exists(\Latch\Key $key): bool {}
+
+    /**
+     * Tells for how long the lock is held yet, as far as its row does: "host", "pid", "script", "since" and
+     * "fencingToken" are null. In PostgreSQL, MySQL, MariaDB and SQLite.
+     *
+     * @return array{name: string, mode: 'exclusive'|null, holders: list<array{pid: null, host: null, script: null, since: null, remaining: float, fencingToken: null, id: string}>, holderCount: int, waiters: int}
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::inspect
+     */
+    public function inspect(\Latch\Key $key): array {}
+
+    /**
+     * Lists the rows that have not expired, in no order, those of other programs included; with a prefix those that
+     * begin with it. Where "hashed" is set, the name is the SHA-256 of one that is not known.
+     *
+     * @return list<array{name: string, mode: 'exclusive', holders: list<array{pid: null, host: null, script: null, since: null, remaining: float, fencingToken: null, id: string}>, hashed?: true, holderCount: int, waiters: int}>
+     *
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::listHeld
+     */
+    public function listHeld(): array {}
+
+    /**
+     * Takes the lock away from holders, as RedisStore::forceRelease(): they are not told.
+     *
+     * @param string[] $holders the ids of inspect(). A holder that came later keeps the lock
+     *
+     * @return int the number of them that held the lock
+     *
+     * @throws \Latch\Exception\InvalidArgumentException when an element of $holders is no string
+     * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\RedisStore::forceRelease
+     */
+    public function forceRelease(\Latch\Key $key, array $holders): int {}
 }

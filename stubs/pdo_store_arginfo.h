@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 28f059616497b66c5b2a09760b5340d865085028 */
+ * Stub hash: 758c692147e4acca106754b3837c84a7a9bb3d49 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_PdoStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, connOrDsn, PDO, MAY_BE_STRING, NULL)
@@ -24,6 +24,18 @@ ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_PdoStore_exists, 0, 1, _IS_BOOL, 0)
 	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_PdoStore_inspect, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_PdoStore_listHeld, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Latch_Store_PdoStore_forceRelease, 0, 2, IS_LONG, 0)
+	ZEND_ARG_OBJ_INFO(0, key, Latch\\Key, 0)
+	ZEND_ARG_TYPE_INFO(0, holders, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_DoctrineDbalStore___construct, 0, 0, 1)
@@ -51,6 +63,12 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Latch_Store_DoctrineDbalStore_exists arginfo_class_Latch_Store_PdoStore_exists
 
+#define arginfo_class_Latch_Store_DoctrineDbalStore_inspect arginfo_class_Latch_Store_PdoStore_inspect
+
+#define arginfo_class_Latch_Store_DoctrineDbalStore_listHeld arginfo_class_Latch_Store_PdoStore_listHeld
+
+#define arginfo_class_Latch_Store_DoctrineDbalStore_forceRelease arginfo_class_Latch_Store_PdoStore_forceRelease
+
 
 ZEND_METHOD(Latch_Store_PdoStore, __construct);
 ZEND_METHOD(Latch_Store_PdoStore, createTable);
@@ -58,6 +76,9 @@ ZEND_METHOD(Latch_Store_NativeStore, save);
 ZEND_METHOD(Latch_Store_PdoStore, putOffExpiration);
 ZEND_METHOD(Latch_Store_NativeStore, delete);
 ZEND_METHOD(Latch_Store_NativeStore, exists);
+ZEND_METHOD(Latch_Store_NativeStore, inspect);
+ZEND_METHOD(Latch_Store_NativeStore, listHeld);
+ZEND_METHOD(Latch_Store_RedisStore, forceRelease);
 ZEND_METHOD(Latch_Store_DoctrineDbalStore, __construct);
 ZEND_METHOD(Latch_Store_DoctrineDbalStore, createTable);
 ZEND_METHOD(Latch_Store_DoctrineDbalStore, configureSchema);
@@ -71,6 +92,9 @@ static const zend_function_entry class_Latch_Store_PdoStore_methods[] = {
 	ZEND_ME(Latch_Store_PdoStore, putOffExpiration, arginfo_class_Latch_Store_PdoStore_putOffExpiration, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, delete, delete, arginfo_class_Latch_Store_PdoStore_delete, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_PdoStore_exists, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Store_PdoStore_inspect, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, listHeld, listHeld, arginfo_class_Latch_Store_PdoStore_listHeld, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_RedisStore, forceRelease, forceRelease, arginfo_class_Latch_Store_PdoStore_forceRelease, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -83,6 +107,9 @@ static const zend_function_entry class_Latch_Store_DoctrineDbalStore_methods[] =
 	ZEND_ME(Latch_Store_DoctrineDbalStore, putOffExpiration, arginfo_class_Latch_Store_DoctrineDbalStore_putOffExpiration, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, delete, delete, arginfo_class_Latch_Store_DoctrineDbalStore_delete, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_DoctrineDbalStore_exists, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Store_DoctrineDbalStore_inspect, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, listHeld, listHeld, arginfo_class_Latch_Store_DoctrineDbalStore_listHeld, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_RedisStore, forceRelease, forceRelease, arginfo_class_Latch_Store_DoctrineDbalStore_forceRelease, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

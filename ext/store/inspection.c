@@ -96,6 +96,9 @@ static void make_report(zval *entry, const latch_store *store, const latch_lock_
     }
     make_holders(&holders, store, report);
     add_assoc_zval(entry, "holders", &holders);
+    if (report->is_hashed) {
+        add_assoc_bool(entry, "hashed", true);
+    }
     if (has_holder_info(store)) {
         add_assoc_long(entry, "holderCount", (zend_long) report->holder_count);
         add_assoc_long(entry, "waiters", (zend_long) report->waiter_count);

@@ -16,8 +16,8 @@ int main(void)
     static const conformance_fixture fixture = {
         .name = "conformance: table in MySQL",
         .store = "table",
-        .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE,
-        .traits = CONFORMANCE_INHERITS | CONFORMANCE_TOKENS,
+        .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_HOLDER_INFO,
+        .traits = CONFORMANCE_INSPECTS | CONFORMANCE_INHERITS | CONFORMANCE_TOKENS,
         .rounds = 300,
         .group_setup = unit_mysql_group_setup,
         .group_teardown = unit_mysql_group_teardown,

@@ -14,8 +14,8 @@ int main(void)
     static const conformance_fixture fixture = {
         .name = "conformance: table in MySQL by a client",
         .store = "table",
-        .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE,
-        .traits = CONFORMANCE_CLIENT | CONFORMANCE_TOKENS,
+        .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_HOLDER_INFO,
+        .traits = CONFORMANCE_INSPECTS | CONFORMANCE_CLIENT | CONFORMANCE_TOKENS,
         .rounds = 300,
         .group_setup = unit_mysql_group_setup,
         .group_teardown = unit_mysql_group_teardown,

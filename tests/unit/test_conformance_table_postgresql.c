@@ -16,8 +16,9 @@ int main(void)
     static const conformance_fixture fixture = {
         .name = "conformance: table in PostgreSQL",
         .store = "table",
-        .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_BLOCKING | LATCH_PUSH,
-        .traits = CONFORMANCE_INHERITS | CONFORMANCE_TOKENS,
+        .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_BLOCKING | LATCH_PUSH
+                        | LATCH_LISTING | LATCH_HOLDER_INFO,
+        .traits = CONFORMANCE_INSPECTS | CONFORMANCE_INHERITS | CONFORMANCE_TOKENS,
         .rounds = 300,
         .group_setup = unit_postgresql_group_setup,
         .group_teardown = unit_postgresql_group_teardown,

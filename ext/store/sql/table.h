@@ -17,12 +17,15 @@
 
 /* Names in the database, as they go into statements. */
 typedef struct php_latch_table_names {
+    latch_table_layout layout;
     zend_string *table, *id, *token, *expiration;
+    zend_string *prefix; /* of rows' names, in Laravel's layout; NULL: none */
+    bool fencing;        /* locks have fencing tokens */
 } php_latch_table_names;
 
 /*
  * Reads them from the options of a constructor; the caller frees them. False after throwing: one
- * cannot be a name, and might be read as something else.
+ * cannot be a name, and might be read as something else, or does not go with the layout.
  */
 bool php_latch_table_names_read(php_latch_table_names *names, HashTable *options);
 /* Frees them; zeroed ones are allowed. */

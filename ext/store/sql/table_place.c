@@ -119,17 +119,36 @@ ZEND_INI_MH(php_latch_update_lock_names)
 }
 
 /* Which rows are a lock, by the option or else the setting; false after throwing. */
-static bool read_row_names(HashTable *options, latch_table_names *names)
+static bool read_row_names(const php_latch_table_place *place, latch_table_names *names)
 {
-    zval *option = zend_hash_str_find_deref(options, ZEND_STRL("names"));
+    zval *option = zend_hash_str_find_deref(place->options, ZEND_STRL("names"));
 
     *names = LATCH_G(lock_names);
-    if (option == NULL || Z_TYPE_P(option) == IS_NULL
-        || (Z_TYPE_P(option) == IS_STRING && parse_row_names(Z_STRVAL_P(option), names))) {
+    if (option == NULL || Z_TYPE_P(option) == IS_NULL) {
+        return true;
+    }
+    if (place->names->layout == LATCH_TABLE_LARAVEL) {
+        php_latch_throw_option("names", "goes with the layout \"symfony\" alone");
+        return false;
+    }
+    if (Z_TYPE_P(option) == IS_STRING && parse_row_names(Z_STRVAL_P(option), names)) {
         return true;
     }
     php_latch_throw_option("names", "is not \"hash\", \"plain\" or \"both\"");
     return false;
+}
+
+/* The first option that needs statements of the engine's; NULL: there is none. */
+static const char *find_option_of_engine(HashTable *options)
+{
+    static const char *const names[] = {"names", "layout", "prefix", "fencing"};
+
+    for (size_t at = 0; at < sizeof(names) / sizeof(*names); at++) {
+        if (zend_hash_str_exists(options, names[at], strlen(names[at]))) {
+            return names[at];
+        }
+    }
+    return NULL;
 }
 
 /* The options that go to PDO's constructor, as settings; false after throwing. */
@@ -232,6 +251,9 @@ static void open_by_engine(php_latch_store *store, const php_latch_table_place *
         .id_column = ZSTR_VAL(place->names->id),
         .token_column = ZSTR_VAL(place->names->token),
         .expiration_column = ZSTR_VAL(place->names->expiration),
+        .layout = place->names->layout,
+        .prefix = place->names->prefix != NULL ? ZSTR_VAL(place->names->prefix) : NULL,
+        .fencing = place->names->fencing,
         .prune_probability = place->probability,
         .driver = driver,
         .state_name = latch_store_find(place->name)->state_name,
@@ -239,7 +261,7 @@ static void open_by_engine(php_latch_store *store, const php_latch_table_place *
     latch_store_options options = {.table = &table};
     latch_sql_runner runner;
 
-    if (!read_row_names(place->options, &table.names)) {
+    if (!read_row_names(place, &table.names)) {
         return;
     }
     if (place->connection == NULL && php_latch_table_is_native(place->dsn)) {
@@ -256,6 +278,7 @@ void php_latch_table_open(php_latch_store *store, const php_latch_table_place *p
     const char *driver = place->connection != NULL
                              ? driver_of_connection(place->connection, place->client)
                              : driver_of_dsn(place->dsn);
+    const char *option = find_option_of_engine(place->options);
     latch_store_calls calls;
     latch_store_options options = {.calls = &calls};
 
@@ -264,8 +287,8 @@ void php_latch_table_open(php_latch_store *store, const php_latch_table_place *p
     }
     if (driver != NULL) {
         open_by_engine(store, place, driver);
-    } else if (zend_hash_str_exists(place->options, ZEND_STRL("names"))) {
-        php_latch_throw_option("names", "is for PostgreSQL, MySQL and SQLite alone");
+    } else if (option != NULL) {
+        php_latch_throw_option(option, "is for PostgreSQL, MySQL and SQLite alone");
     } else {
         calls = php_latch_table_calls(php_latch_table_session_open(connection_of_place(place)),
                                       place->names, place->probability);

@@ -214,7 +214,14 @@ static bool is_constructed(zval *this_store)
     return php_latch_store_backend(Z_OBJ_P(this_store)) != NULL;
 }
 
-/* Creates the table in the engine's session of a DSN. */
+/* Is the table created by the engine: in its session of a DSN, in Laravel's layout, or with a
+ * source of fencing tokens? */
+static bool is_created_by_engine(const table_arguments *arguments)
+{
+    return arguments->names.layout == LATCH_TABLE_LARAVEL || arguments->names.fencing
+           || (arguments->connection == NULL && php_latch_table_is_native(arguments->dsn));
+}
+
 static void create_by_engine(zval *this_store)
 {
     const latch_request request = {.kind = LATCH_PROBE, .create = true};
@@ -235,10 +242,10 @@ PHP_METHOD(Latch_Store_PdoStore, createTable)
         RETURN_THROWS();
     }
     arguments = arguments_of(ZEND_THIS);
-    if (arguments->connection != NULL) {
-        php_latch_pdo_create_table(arguments->connection, &arguments->names);
-    } else if (php_latch_table_is_native(arguments->dsn)) {
+    if (is_created_by_engine(arguments)) {
         create_by_engine(ZEND_THIS);
+    } else if (arguments->connection != NULL) {
+        php_latch_pdo_create_table(arguments->connection, &arguments->names);
     } else {
         php_latch_pdo_make(arguments->dsn, arguments->options, &pdo);
         if (Z_TYPE(pdo) == IS_OBJECT) {
@@ -258,7 +265,7 @@ PHP_METHOD(Latch_Store_DoctrineDbalStore, createTable)
         RETURN_THROWS();
     }
     arguments = arguments_of(ZEND_THIS);
-    if (arguments->connection == NULL) {
+    if (is_created_by_engine(arguments)) {
         create_by_engine(ZEND_THIS);
         return;
     }
@@ -295,6 +302,9 @@ PHP_METHOD(Latch_Store_DoctrineDbalStore, configureSchema)
         RETURN_THROWS();
     }
     arguments = arguments_of(ZEND_THIS);
+    if (arguments->names.layout == LATCH_TABLE_LARAVEL) { /* Laravel's migrations create it */
+        RETURN_COPY(schema);
+    }
     connect_by_dbal(arguments, &connection);
     if (EG(exception) == NULL && !php_latch_dbal_has_table(schema, &arguments->names)
         && EG(exception) == NULL

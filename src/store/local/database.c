@@ -28,21 +28,39 @@ static void database_close(latch_store *base)
     }
 }
 
+/* What the request asks for that a table cannot do; NULL: nothing. */
+static const char *refusal_of(const latch_request *request)
+{
+    switch (request->kind) {
+        case LATCH_ACQUIRE_SHARED:
+            return "a table has no shared locks";
+        case LATCH_INSPECT:
+        case LATCH_LIST:
+        case LATCH_EVICT:
+            return "holders of locks are known in PostgreSQL, MySQL and SQLite alone";
+        case LATCH_ACQUIRE:
+        case LATCH_REFRESH:
+            return request->ttl_ms == 0 ? "a lock in a table needs a TTL" : NULL;
+        default:
+            return NULL;
+    }
+}
+
 static latch_status database_begin(latch_op *op)
 {
     const latch_store_calls *calls = &((database_store *) op->lease->store)->calls;
+    const char *refusal = refusal_of(&op->request);
+    latch_status status;
 
-    switch (op->request.kind) {
-        case LATCH_ACQUIRE_SHARED:
-        case LATCH_INSPECT:
-            return latch_fail(op->error, LATCH_ERROR_UNSUPPORTED, 0,
-                              op->request.kind == LATCH_INSPECT
-                                  ? "this store cannot tell who holds a lock"
-                                  : "this store has no shared locks");
-        default:
-            break;
+    if (refusal != NULL) {
+        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "%s", refusal);
     }
-    return calls->run(calls->context, op->lease, &op->request, op->error);
+    status = calls->run(calls->context, op->lease, &op->request, op->error);
+    if (status == LATCH_DONE && op->request.kind == LATCH_REFRESH
+        && op->lease->mode == LATCH_FREE) {
+        op->lease->mode = LATCH_EXCLUSIVE; /* another process has acquired by this token */
+    }
+    return status;
 }
 
 static const char *database_renewal_unsupported_reason(const latch_store *store)
@@ -58,7 +76,8 @@ static const char *database_renewal_unsupported_reason(const latch_store *store)
                 .name = store_name,                                                                \
                 .title = store_title,                                                              \
                 .state_name = "Symfony\\Component\\Lock\\Store\\" symfony_name,                    \
-                .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE,                               \
+                .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_LISTING                \
+                                | LATCH_HOLDER_INFO,                                               \
                 .scope = LATCH_SCOPE_SERVER,                                                       \
                 .default_ttl_ms = 300 * 1000,                                                      \
             },                                                                                     \

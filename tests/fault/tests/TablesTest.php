@@ -12,15 +12,15 @@ use PHPUnit\Framework\Attributes\TestWith;
 use PHPUnit\Framework\TestCase;
 
 /**
- * Locks that are rows of a table: they last for up to a second longer than their TTL, and some stores hide the errors of
+ * Locks that are rows of a table: they last for up to a second and a half longer than their TTL, and some stores hide the errors of
  * their database behind refusals.
  */
 final class TablesTest extends TestCase
 {
     private const TRAITS = Teller::EXPIRING . ',' . Teller::WHOLE_SECONDS . ',' . Teller::TTL_IN_SECONDS;
 
-    #[TestWith([2000, false])]
-    #[TestWith([2100, true])]
+    #[TestWith([2500, false])]
+    #[TestWith([2600, true])]
     public function testRowLastsUntilTheEndOfTheSecond(int $refused, bool $isLost): void
     {
         $tale = (new Tale())
@@ -41,8 +41,8 @@ final class TablesTest extends TestCase
     }
 
     /** What is refused after a wait may be granted still, and be a row for the TTL, when its connection is cut. */
-    #[TestWith([3200, false])]
-    #[TestWith([3400, true])]
+    #[TestWith([3700, false])]
+    #[TestWith([3900, true])]
     public function testRowOfAWaiterThatGaveUpLastsForItsTtl(int $refused, bool $isLost): void
     {
         $tale = (new Tale())
@@ -54,9 +54,14 @@ final class TablesTest extends TestCase
     }
 
     #[DataProvider('exceptions')]
-    public function testDeadlockIsNoException(string $kind, string $exception, bool $isFound): void
+    public function testDeadlockIsNoException(
+        string $kind,
+        string $exception,
+        bool $isFound,
+        string $traits = self::TRAITS
+    ): void
     {
-        $tale = (new Tale())->scrawl('a', "worker 0 $kind 1 expiring\ntry 1 1 1 r x try 1000\nfailed 2 1 $exception\n");
+        $tale = (new Tale())->scrawl('a', "worker 0 $kind 1 " . $traits . "\ntry 1 1 1 r x try 1000\nfailed 2 1 $exception\n");
 
         self::assertSame($isFound, isset((new Findings($tale->history()))->counts['deadlock']));
     }
@@ -71,6 +76,7 @@ final class TablesTest extends TestCase
         yield 'PostgreSQL' => ['latch', 'LockStorageException:40P01_deadlock_detected', true];
         yield 'a lock timeout' => ['pdo', 'PDOException:SQLSTATE[HY000]:_1205_Lock_wait_timeout_exceeded', true];
         yield 'another exception' => ['latch', 'LockStorageException:cannot_connect_to_127.0.0.1:12130', false];
+        yield 'advisory locks' => ['pdo', $deadlock, false, Teller::SESSION];
         yield 'another program' => ['symfony-7.4', $deadlock, false];
     }
 

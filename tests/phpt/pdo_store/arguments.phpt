@@ -47,6 +47,14 @@ foreach (['', 'HASH', 1, ['hash']] as $names) {
     echo $refusal(fn () => new PdoStore($pdo, ['names' => $names])), "\n";
 }
 echo $refusal(fn () => new PdoStore('oci:dbname=x', ['names' => 'hash'])), "\n";
+foreach ([
+    ['layout' => ''], ['layout' => 'Laravel'], ['layout' => 1], ['prefix' => 'x'], ['layout' => 'symfony', 'prefix' => ''],
+    ['layout' => 'laravel', 'prefix' => 1], ['layout' => 'laravel', 'prefix' => "a\0"],
+    ['layout' => 'laravel', 'prefix' => str_repeat('a', 191)], ['layout' => 'laravel', 'names' => 'hash'],
+] as $options) {
+    echo $refusal(fn () => new PdoStore($pdo, $options)), "\n";
+}
+echo $refusal(fn () => new PdoStore('oci:dbname=x', ['layout' => 'laravel'])), "\n";
 check_same([false, 'hash'], [@ini_set('latch.lock_names', 'HASH'), ini_get('latch.lock_names')], 'the setting is checked');
 check_same('latch.lock_names must be "hash", "plain" or "both"', error_get_last()['message'], 'the setting is checked');
 foreach (['db_table', 'db_id_col', 'db_token_col', 'db_expiration_col'] as $option) {
@@ -69,7 +77,8 @@ echo "-- accepted\n";
 foreach ([[0], [0.0], [1], [1.0, 1], [0.01, 300], [0.5, 86400 * 365]] as $numbers) {
     check_same('nothing', $refusal(fn () => new PdoStore($pdo, [], ...$numbers)), json_encode($numbers));
 }
-foreach ([[], ['what' => 'ever'], ['names' => 'hash'], ['names' => 'plain'], ['names' => 'both'], ['names' => null], ['db_username' => null, 'db_password' => null, 'db_connection_options' => null], [0 => 'x']] as $options) {
+foreach ([[], ['what' => 'ever'], ['names' => 'hash'], ['names' => 'plain'], ['names' => 'both'], ['names' => null], ['layout' => null, 'prefix' => null],
+    ['layout' => 'symfony'], ['layout' => 'laravel', 'names' => null], ['layout' => 'laravel', 'prefix' => str_repeat('a', 190)], ['db_username' => null, 'db_password' => null, 'db_connection_options' => null], [0 => 'x']] as $options) {
     check_same('nothing', $refusal(fn () => new PdoStore('mysql:host=127.0.0.1;port=1', $options)), json_encode($options));
 }
 
@@ -131,6 +140,16 @@ InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($opt
 InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "names" that is not "hash", "plain" or "both"
 InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "names" that is not "hash", "plain" or "both"
 InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "names" that is for PostgreSQL, MySQL and SQLite alone
+InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "layout" that is not "symfony" or "laravel"
+InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "layout" that is not "symfony" or "laravel"
+InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "layout" that is not "symfony" or "laravel"
+InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "prefix" that goes with the layout "laravel" alone
+InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "prefix" that goes with the layout "laravel" alone
+InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "prefix" that is not a text of up to 190 bytes without a NUL
+InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "prefix" that is not a text of up to 190 bytes without a NUL
+InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "prefix" that is not a text of up to 190 bytes without a NUL
+InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "names" that goes with the layout "symfony" alone
+InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "layout" that is for PostgreSQL, MySQL and SQLite alone
 InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "db_table" that is not the name of a table, as in "lock_keys" or "app.lock_keys"
 InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "db_id_col" that is not the name of a column, as in "key_id"
 InvalidArgumentException: Latch\Store\PdoStore::__construct(): Argument #2 ($options) has an option "db_token_col" that is not the name of a column, as in "key_id"

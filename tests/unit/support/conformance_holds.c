@@ -491,7 +491,7 @@ const conformance_promise conformance_holds[] = {
     PROMISE(a_lease_that_has_expired_is_lost, LATCH_EXPIRING, 0),
     PROMISE(a_renewal_of_nothing_is_refused, CONFORMANCE_RENEWS, 0),
     PROMISE(a_ttl_is_needed_and_may_be_endless, LATCH_EXPIRING, CONFORMANCE_OWN_TTLS),
-    PROMISE(a_token_proves_the_hold, CONFORMANCE_TOKENS, 0),
+    PROMISE(a_token_proves_the_hold, CONFORMANCE_TOKENS, CONFORMANCE_UNTIMED),
     PROMISE(a_dropped_lease_leaves_the_lock_to_copies_of_its_key, CONFORMANCE_TOKENS, 0),
     PROMISE(fencing_tokens_grow_and_are_the_writers, LATCH_FENCING, 0),
     NO_MORE_PROMISES,

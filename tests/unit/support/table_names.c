@@ -125,6 +125,24 @@ void laravels_layout_counts_whole_seconds(void **state)
     UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
 }
 
+/* Other prefixes are other applications, also where a name is too long to be one. */
+void prefixes_matter_in_hashed_names(void **state)
+{
+    static const char *const prefixes[] = {"a:", "b:"};
+    char name[TABLE_NAME_MAX + 1];
+
+    (void) state;
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    for (size_t at = 0; at < 2; at++) {
+        latch_store *store = table_store_with(
+            (latch_table_options){.layout = LATCH_TABLE_LARAVEL, .prefix = prefixes[at]});
+
+        UNIT_CHECK(table_try(table_lease_in(store, name), LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+        UNIT_CHECK(table_try(table_lease_in(store, name), LATCH_ACQUIRE, MINUTE) == LATCH_CONFLICT);
+    }
+}
+
 /* ---- Options -------------------------------------------------------------------------------- */
 
 void names_of_tables_and_columns_are_checked(void **state)

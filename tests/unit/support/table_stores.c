@@ -10,6 +10,9 @@ int table_reset(void **state)
     }
     table_server_under_test.run("DROP TABLE IF EXISTS lock_keys");
     table_server_under_test.run("DROP TABLE IF EXISTS cache_locks");
+    if (strcmp(table_server_under_test.driver, "pgsql") == 0) {
+        table_server_under_test.run("DROP SEQUENCE IF EXISTS lock_keys_fence");
+    }
     return 0;
 }
 

@@ -68,6 +68,7 @@ void table_insert(const char *name, const char *token, double seconds);
     X(acquire_and_release_are_one_statement_each)                                                  \
     X(a_lost_reply_is_resolved_by_the_token)                                                       \
     X(a_hold_that_may_have_become_shorter_counts_as_shorter)                                       \
+    X(a_refresh_takes_a_key_over)                                                                  \
     X(a_release_tells_whether_anything_was_held)                                                   \
     X(a_missing_table_holds_nothing_and_is_created)                                                \
     X(a_table_is_created_on_demand_once)                                                           \
@@ -80,6 +81,7 @@ void table_insert(const char *name, const char *token, double seconds);
     X(plain_names_are_stored_as_they_are)                                                          \
     X(what_no_column_can_have_is_hashed)                                                           \
     X(laravels_layout_counts_whole_seconds)                                                        \
+    X(prefixes_matter_in_hashed_names)                                                             \
     X(names_of_tables_and_columns_are_checked)                                                     \
     X(a_table_may_be_in_quotes)                                                                    \
     X(contenders_meet_no_error)                                                                    \
@@ -92,6 +94,16 @@ void table_insert(const char *name, const char *token, double seconds);
     X(a_child_asks_by_itself_for_what_is_on_its_way)                                               \
     X(a_lease_is_renewed_by_the_thread)                                                            \
     X(a_given_connection_is_not_renewed_by_a_thread)                                               \
+    X(a_row_tells_for_how_long_its_lock_is_held)                                                   \
+    X(a_list_has_each_row_that_has_not_expired)                                                    \
+    X(a_lock_of_two_rows_is_listed_once)                                                           \
+    X(of_laravels_rows_those_with_the_prefix_are_listed)                                           \
+    X(a_lock_is_taken_away_from_the_holder_that_was_shown)                                         \
+    X(an_inspection_that_is_given_up_leaves_nothing)                                               \
+    X(fencing_tokens_grow_with_each_holder)                                                        \
+    X(a_table_without_a_source_has_no_fencing_tokens)                                              \
+    X(the_source_of_a_table_in_quotes_has_its_name)                                                \
+    X(a_cancel_behind_the_grant_releases_the_lock)                                                 \
     X(other_databases_are_refused)
 
 #define TABLE_DECLARE(test) void test(void **state);

@@ -36,6 +36,21 @@ void a_row_has_the_name_the_token_and_an_expiry_that_is_not_early(void **state)
     assert_int_equal(table_count("1 = 1"), 0);
 }
 
+void a_refresh_takes_a_key_over(void **state)
+{
+    latch_lease *first = table_lease_in(unit.store, "r"), *second = table_lease_in(unit.store, "r");
+
+    (void) state;
+    UNIT_CHECK(table_try(first, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    UNIT_CHECK(latch_lease_set_token(second, first->token, first->token_length, &unit.error)
+               == LATCH_DONE);
+    UNIT_CHECK(table_try(second, LATCH_REFRESH, 2 * MINUTE) == LATCH_DONE);
+    assert_true(unit_held(second));
+    unit_release(second);
+    assert_int_equal(table_count("1 = 1"), 0);
+    UNIT_CHECK(table_try(second, LATCH_REFRESH, MINUTE) == LATCH_CONFLICT && !unit_held(second));
+}
+
 void a_row_that_has_expired_is_taken_over(void **state)
 {
     latch_lease *lease = table_lease_in(unit.store, "r");

@@ -1,4 +1,5 @@
 /* The world of a test: one engine whose clocks, memory and random bytes the test controls. */
+#include "database_rows.h"
 #include "unit.h"
 
 /* The plain functions: SHA256() takes locks, which a child of a process with threads cannot. */
@@ -156,6 +157,7 @@ latch_store *unit_open(const char *name)
         .dsn = dsn,
         .dsn_length = strlen(dsn),
         .strategy = &latch_consensus,
+        .calls = &unit_database_nowhere,
     };
 
     return latch_store_open(unit.engine, name, &options, &unit.error);

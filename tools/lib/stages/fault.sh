@@ -24,7 +24,7 @@ stage() {
 
 beside_the_histories() {
     tests_of_the_checker
-    run_history flock '' --acquisitions=10000
+    run_history flock '' --acquisitions=6000
     run_history flock ', semaphore' --primitive=semaphore --operations=5000
 }
 
@@ -38,8 +38,8 @@ tests_of_the_checker() {
 
 histories() {
     local store primitive
-    run_history redis '' --acquisitions=30000 --latch=16 --symfony=2 --groups=4 --pause=400
-    run_history redis-string '' --acquisitions=15000 --latch=12 --laravel=4 --groups=4 --pause=400
+    run_history redis '' --acquisitions=20000 --latch=16 --symfony=2 --groups=4 --pause=400
+    run_history redis-string '' --acquisitions=10000 --latch=12 --laravel=4 --groups=4 --pause=400
     run_history redis-string ', kept alive' --acquisitions=500 --keepers=6 --latch=3 --laravel=2 --groups=2 --pause=600
     run_history quorum '' --acquisitions=5000
     for store in redis quorum; do
@@ -56,12 +56,12 @@ histories() {
     done
     run_history redis ', multi-lock' --primitive=multi-lock --operations=2000
     run_history redis ', kept semaphore' --primitive=semaphore --keepers=4 --workers=4 --operations=2000
-    run_history postgresql '' --acquisitions=6000 --groups=2 --latch=8
-    run_history mysql '' --acquisitions=6000 --groups=2 --latch=8
-    run_history table-postgresql ', both names' --names=both --acquisitions=2500 --resources=16 --groups=2 --pause=300 \
+    run_history postgresql '' --acquisitions=4000 --groups=2 --latch=8
+    run_history mysql '' --acquisitions=4000 --groups=2 --latch=8
+    run_history table-postgresql ', both names' --names=both --acquisitions=1500 --resources=16 --groups=2 --pause=300 \
         --symfony=2
-    run_history table-mysql ', keys handed over' --heirs=4 --acquisitions=2500 --resources=16 --groups=2 --pause=300
-    run_history table-sqlite '' --acquisitions=1500 --resources=16 --groups=2 --pause=300
+    run_history table-mysql ', keys handed over' --heirs=4 --acquisitions=1500 --resources=16 --groups=2 --pause=300
+    run_history table-sqlite '' --acquisitions=1000 --resources=16 --groups=2 --pause=300
 }
 
 long_histories_of_tables() {

@@ -1,5 +1,5 @@
-# Stage "laravel": the package for Laravel (bridge/laravel) in an application on Laravel 12, and in one on 13, whose processes
-# have the extension or, as peers, not. Stage "laravel-11": on 11.
+# Stage "laravel": the package for Laravel (bridge/laravel) in an application on Laravel 12, whose processes have the
+# extension or, as peers, not; and its locks on 13. Stages "laravel-11" and "laravel-13": the whole on that.
 # shellcheck shell=bash
 
 # shellcheck source=tools/lib/peers.sh
@@ -13,18 +13,26 @@ STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "${LATCH_PEER_PACKAGES[@]}" "php$LA
     "${LATCH_SQL_SERVER_PACKAGES[@]}")
 
 stage() {
-    local version versions=(12 13)
-    [[ $STAGE != laravel-* ]] || versions=("${STAGE#laravel-}")
     latch_build
     LATCH_SO=$LATCH_ROOT/modules/latch.so
     LATCH_VENDOR=$(latch_composer phpunit "$LATCH_ROOT/tests/phpunit/composer.json")
     cd "$LATCH_ROOT/bridge/laravel/tests"
-    for version in "${versions[@]}"; do
-        LATCH_APP_VENDOR=$(latch_laravel_app "$version")
-        export LATCH_VENDOR LATCH_APP_VENDOR LATCH_SO
-        side_by_side "suite $version waiters" "suite $version waits" "suite $version locks" "suite $version redis" \
-            "suite $version extras"
-    done
+    case $STAGE in
+        laravel)
+            suites 12 waiters waits locks redis extras
+            suites 13 locks redis
+            ;;
+        laravel-*) suites "${STAGE#laravel-}" waiters waits locks redis extras ;;
+    esac
+}
+
+# suites VERSION NAME...: side by side.
+suites() {
+    local version=$1
+    shift
+    LATCH_APP_VENDOR=$(latch_laravel_app "$version")
+    export LATCH_VENDOR LATCH_APP_VENDOR LATCH_SO
+    side_by_side "${@/#/suite $version }"
 }
 
 # suite VERSION NAME

@@ -268,6 +268,7 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
         if (session->connection == NULL) {
             return latch_fail_memory(op->error);
         }
+        PQsetNoticeReceiver(session->connection, record_notice, session); /* else it prints them */
         share_time(session, now_ns);
     } else {
         wish = PQconnectPoll(session->connection);
@@ -278,7 +279,6 @@ static latch_status poll_connection(postgresql_session *session, latch_op *op, i
                                            PQerrorMessage(session->connection));
     }
     if (wish == PGRES_POLLING_OK) {
-        PQsetNoticeReceiver(session->connection, record_notice, session);
         PQsetnonblocking(session->connection, 1);
         session->settings_sent = 0;
         send_session_settings(session);

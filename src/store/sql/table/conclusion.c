@@ -49,11 +49,28 @@ static void prune_by_chance(table_store *store, int64_t now_ns)
     latch_sql_session_flush(store->session, now_ns);
 }
 
+/* A holder that acquires once more keeps its fencing token. */
+static bool is_fence_due(const latch_op *op)
+{
+    const table_hold *hold = op->state;
+
+    return hold->store->options->table.fencing && hold->is_acquiring && !op->cancelled
+           && hold->action != TABLE_FENCE
+           && (op->mode_before == LATCH_FREE || op->lease->fencing_token == 0);
+}
+
 static latch_status table_grant(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
 
+    if (is_fence_due(op)) {
+        op->lease->fencing_token = 0;
+        return go_on_with(hold, TABLE_FENCE);
+    }
     latch_table_hold_confirm(hold);
+    if (op->request.kind == LATCH_REFRESH && op->lease->mode == LATCH_FREE) {
+        op->lease->mode = LATCH_EXCLUSIVE; /* another process has acquired by this token */
+    }
     if (hold->is_acquiring) {
         prune_by_chance(hold->store, now_ns);
     }
@@ -121,6 +138,15 @@ static latch_status apply_probe(latch_op *op, int64_t now_ns)
     return hold->is_acquiring ? table_refuse(op, rows > 0, 0, now_ns) : LATCH_CONFLICT;
 }
 
+/* Without a source there is no token, and a lock all the same. */
+static latch_status apply_fence(latch_op *op, int64_t now_ns)
+{
+    table_hold *hold = op->state;
+
+    op->lease->fencing_token = hold->outcome == SQL_ANSWERED ? strtoull(hold->value, NULL, 10) : 0;
+    return table_grant(op, now_ns);
+}
+
 static latch_status apply_release(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
@@ -168,10 +194,16 @@ static latch_status apply_table_answer(latch_op *op, int64_t now_ns)
             return apply_release(op, now_ns);
         case TABLE_PROBE:
             return apply_probe(op, now_ns);
+        case TABLE_CREATE_FENCE:
+            return go_on_with(hold, hold->is_acquiring ? TABLE_CREATE_IF_MISSING : TABLE_CREATE);
         case TABLE_CREATE_IF_MISSING:
             return go_on_with(hold, latch_table_to_acquire(op));
+        case TABLE_FENCE:
+            return apply_fence(op, now_ns);
         case TABLE_CREATE:
-        case TABLE_PRUNE:   /* is no hold's, */
+        case TABLE_PRUNE: /* are no hold's, */
+        case TABLE_INSPECT:
+        case TABLE_LIST:
         case TABLE_ACTIONS: /* and that is none */
             break;
     }
@@ -201,7 +233,7 @@ static latch_status handle_missing_table(latch_op *op, int64_t now_ns)
     }
     hold->has_created = true;
     store->create_trouble[0] = '\0';
-    return go_on_with(hold, TABLE_CREATE_IF_MISSING);
+    return go_on_with(hold, latch_table_to_create(op));
 }
 
 /* Two processes may create it at once: what has failed for one of them is there all the same. */
@@ -210,6 +242,9 @@ static latch_status handle_failed_creation(latch_op *op)
     table_hold *hold = op->state;
     table_store *store = hold->store;
 
+    if (hold->action == TABLE_CREATE_FENCE) {
+        return go_on_with(hold, hold->is_acquiring ? TABLE_CREATE_IF_MISSING : TABLE_CREATE);
+    }
     snprintf(store->create_trouble, sizeof(store->create_trouble), "%s", store->session->trouble);
     return go_on_with(hold, latch_table_to_acquire(op));
 }
@@ -221,6 +256,7 @@ static latch_status handle_clash(latch_op *op, int64_t now_ns)
     table_hold *hold = op->state;
     const latch_engine *engine = hold->store->store.engine;
 
+    hold->is_uncertain = hold->is_uncertain || hold->action == TABLE_FENCE;
     if (++hold->tries >= TRIES_MAX || table_is_in_transaction(hold->store->session)) {
         return table_fail(op, "a statement was given up for another one's by",
                           hold->store->session->trouble);
@@ -255,9 +291,13 @@ latch_status latch_table_conclude(latch_op *op, int64_t now_ns)
     table_hold *hold = op->state;
     const char *trouble = hold->store->session->trouble;
 
-    if (hold->action == TABLE_CREATE_IF_MISSING && hold->outcome != SQL_ANSWERED
-        && hold->outcome != SQL_LOST) {
+    if ((hold->action == TABLE_CREATE_IF_MISSING || hold->action == TABLE_CREATE_FENCE)
+        && hold->outcome != SQL_ANSWERED && hold->outcome != SQL_LOST) {
         return handle_failed_creation(op);
+    }
+    if (hold->action == TABLE_FENCE
+        && (hold->outcome == SQL_NO_TABLE || hold->outcome == SQL_REFUSED)) {
+        return apply_fence(op, now_ns);
     }
     switch (hold->outcome) {
         case SQL_ANSWERED:

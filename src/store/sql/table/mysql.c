@@ -15,6 +15,11 @@
 
 #define NOW "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000000)"
 
+/* A row as text, in hex by the bytes of UTF-8. */
+#define ROW                                                                                        \
+    "CONCAT(FLOOR(1000 * ($e - " NOW ")), ' ', IF(LENGTH($k) <= 63, HEX(CONVERT($k USING"          \
+    " utf8mb4)), ''), ' ', HEX(CONVERT($i USING utf8mb4)), ';')"
+
 /* Bytes by their numbers, unless they are letters and digits: the connection's character set and
  * sql_mode do not matter then. */
 static void write_mysql_literal(const char *text, size_t length, char literal[TABLE_LITERAL_SIZE])
@@ -60,6 +65,15 @@ const table_dialect latch_table_mysql = {
             [TABLE_PROBE] = "SELECT CONCAT(COUNT(*), ' ', COALESCE(FLOOR(1000 * (MIN($e) - " NOW
                             ")), 0)) FROM $t WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_PRUNE] = "DELETE FROM $t WHERE $e <= $n LIMIT 100",
+            /* It grows with each call on a server, over restarts as well. Its first byte is the
+             * server's number. */
+            [TABLE_FENCE] = "SELECT UUID_SHORT() & 72057594037927935 FROM $t WHERE $i IN ($l)"
+                            " AND $k = $o AND $e > $n LIMIT 1 FOR UPDATE",
+            [TABLE_INSPECT] = "SELECT GROUP_CONCAT(" ROW
+                              " SEPARATOR '') FROM $t WHERE $i IN ($l) AND $e > $n",
+            [TABLE_LIST] = "SELECT GROUP_CONCAT(" ROW " ORDER BY $i SEPARATOR '') FROM"
+                           " (SELECT $i, $k, $e FROM $t WHERE $e > $n AND LENGTH($i) <= 255$a"
+                           " ORDER BY $i LIMIT 10) AS page",
         },
     .create =
         {

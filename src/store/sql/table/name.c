@@ -53,13 +53,15 @@ static bool is_text(const char *bytes, size_t length)
     return true;
 }
 
-static size_t write_hash(const latch_lease *lease, char *text)
+/* With the prefix: other prefixes are other applications. */
+static size_t write_hash(const latch_lease *lease, const char *prefix, char *text)
 {
     const latch_env *env = &lease->store->engine->env;
-    const struct iovec resource = {(void *) lease->resource, lease->resource_length};
+    const struct iovec parts[] = {{(void *) prefix, strlen(prefix)},
+                                  {(void *) lease->resource, lease->resource_length}};
     uint8_t digest[LATCH_DIGEST_MAX];
 
-    env->digest(env->context, LATCH_SHA256, &resource, 1, digest);
+    env->digest(env->context, LATCH_SHA256, parts, 2, digest);
     for (size_t at = 0; at < LATCH_DIGEST_MAX; at++) {
         snprintf(text + 2 * at, 3, "%02x", digest[at]);
     }
@@ -94,11 +96,12 @@ size_t latch_table_write_names(const latch_lease *lease, table_names *names,
     bool has_plain = is_laravel || table->names != LATCH_TABLE_HASH;
     bool has_hash = !is_laravel && table->names != LATCH_TABLE_PLAIN;
     size_t plain_max = is_laravel ? TABLE_NAME_MAX : PLAIN_MAX;
+    const char *prefix = is_laravel ? table->prefix : "";
     size_t size = 0, length = 0;
 
     names->count = 0;
     if (has_plain) {
-        length = write_plain(lease, is_laravel ? table->prefix : "", plain_max, text);
+        length = write_plain(lease, prefix, plain_max, text);
     }
     if (length > 0 || (has_plain && lease->resource_length == 0)) {
         add_name(names, text, length);
@@ -107,7 +110,7 @@ size_t latch_table_write_names(const latch_lease *lease, table_names *names,
         has_hash = true;
     }
     if (has_hash) {
-        length = write_hash(lease, text + size);
+        length = write_hash(lease, prefix, text + size);
         add_name(names, text + size, length);
         size += length;
     }

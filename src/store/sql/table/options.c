@@ -79,6 +79,10 @@ static latch_status check_table(const latch_table_options *table, latch_error *e
         status =
             check_table_name("column of expiration times", table->expiration_column, false, error);
     }
+    if (status == LATCH_DONE && table->fencing && strchr(table->table, '\'') != NULL) {
+        status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
+                            "the name of a table with fencing tokens has no apostrophe");
+    }
     if (status == LATCH_DONE && !(table->prune_probability >= 0 && table->prune_probability <= 1)) {
         status = latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
                             "the probability of pruning is a number from 0 to 1");

@@ -10,6 +10,10 @@
 #include <string.h>
 
 #define NOW "extract(epoch FROM clock_timestamp())"
+/* A row as text, in hex by the bytes of UTF-8. */
+#define ROW                                                                                        \
+    "concat(floor(1000 * ($e - " NOW ")), ' ', CASE WHEN octet_length($k) <= 63 THEN"              \
+    " encode(convert_to($k, 'UTF8'), 'hex') END, ' ', encode(convert_to($i, 'UTF8'), 'hex'), ';')"
 #define INSERT "INSERT INTO $t AS held ($i, $k, $e) "
 #define UNLESS_HELD                                                                                \
     " ON CONFLICT ($i) DO UPDATE"                                                                  \
@@ -76,7 +80,8 @@ const table_dialect latch_table_postgresql = {
     .missing_library = "libpq",
 #endif
     .now = {NOW, "floor(" NOW ")"},
-    .expiry = {"least(ceil(" NOW " + $s), 2147483647)", "floor(" NOW ") + $s"},
+    /* Half a second more: the clock of Symfony 5.4 rounds. */
+    .expiry = {"least(ceil(" NOW " + $s + 0.5), 2147483647)", "floor(" NOW ") + $s"},
     .formats =
         {
             [TABLE_ACQUIRE] = ACQUIRE,
@@ -93,6 +98,14 @@ const table_dialect latch_table_postgresql = {
                             "))) FROM $t WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_PRUNE] = "DELETE FROM $t WHERE ctid = ANY(ARRAY(SELECT ctid FROM $t"
                             " WHERE $e <= $n LIMIT 100 FOR UPDATE SKIP LOCKED))",
+            /* Drawn behind the row's lock: below it, whatever the plan is, there is no sequence. */
+            [TABLE_FENCE] = "SELECT nextval(to_regclass('$f')) FROM (SELECT 1 FROM $t WHERE $i IN"
+                            " ($l) AND $k = $o AND $e > $n FOR UPDATE) AS held LIMIT 1",
+            [TABLE_CREATE_FENCE] = "CREATE SEQUENCE IF NOT EXISTS $f",
+            [TABLE_INSPECT] = "SELECT string_agg(" ROW ", '') FROM $t WHERE $i IN ($l) AND $e > $n",
+            [TABLE_LIST] = "SELECT string_agg(" ROW ", '' ORDER BY $i) FROM (SELECT $i, $k, $e"
+                           " FROM $t WHERE $e > $n AND octet_length($i) <= 255$a"
+                           " ORDER BY $i LIMIT 10) AS page",
         },
     .create =
         {

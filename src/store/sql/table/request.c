@@ -53,7 +53,7 @@ static void shorten_hold(latch_lease *lease, const table_hold *hold, int64_t now
 static void table_enqueue(latch_op *op, table_hold *hold, int64_t now_ns)
 {
     hold->sent_ns = now_ns;
-    if (hold->action != TABLE_PROBE) {
+    if (hold->action != TABLE_PROBE && hold->action != TABLE_FENCE) {
         op->sent_ns = now_ns; /* from which a deadline is counted */
     }
     if (hold->action == TABLE_REFRESH || hold->action == TABLE_ACQUIRE
@@ -73,7 +73,8 @@ static latch_status want_timer(latch_op *op, int64_t wake_ns)
 /* Is the next statement one that need not be sent for a request that is cancelled? */
 static bool is_attempt(const table_hold *hold)
 {
-    return hold->action != TABLE_RELEASE && hold->action != TABLE_PROBE;
+    return hold->action != TABLE_RELEASE && hold->action != TABLE_PROBE
+           && hold->action != TABLE_FENCE;
 }
 
 static latch_status advance_request(latch_op *op, int64_t now_ns)
@@ -133,10 +134,6 @@ static latch_status check_request(latch_op *op)
     if (kind == LATCH_ACQUIRE_SHARED) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a table has no shared locks");
     }
-    if (kind == LATCH_INSPECT) {
-        return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0,
-                          "a table cannot tell who holds a lock");
-    }
     if ((kind == LATCH_ACQUIRE || kind == LATCH_REFRESH) && op->request.ttl_ms == 0) {
         return latch_fail(op->error, LATCH_ERROR_ARGUMENT, 0, "a lock in a table needs a TTL");
     }
@@ -159,6 +156,18 @@ static latch_status limit_ttl(latch_op *op, const table_store *store)
     return LATCH_DONE;
 }
 
+table_action latch_table_to_create(const latch_op *op)
+{
+    const table_store *store = latch_table_store_of(op->lease);
+    bool has_fence = store->options->table.fencing
+                     && store->dialect->formats[TABLE_CREATE_FENCE] != NULL;
+
+    if (has_fence) {
+        return TABLE_CREATE_FENCE;
+    }
+    return latch_op_acquires(op) ? TABLE_CREATE_IF_MISSING : TABLE_CREATE;
+}
+
 static table_action action_of(const latch_op *op)
 {
     switch (op->request.kind) {
@@ -169,7 +178,7 @@ static table_action action_of(const latch_op *op)
         case LATCH_RELEASE:
             return TABLE_RELEASE;
         default:
-            return op->request.create ? TABLE_CREATE : TABLE_PROBE;
+            return op->request.create ? latch_table_to_create(op) : TABLE_PROBE;
     }
 }
 
@@ -193,6 +202,9 @@ latch_status latch_table_step(latch_op *op, int64_t now_ns)
     table_hold *hold = op->state;
     latch_status status;
 
+    if (latch_table_is_inspection(op)) {
+        return latch_table_inspect_step(op, now_ns);
+    }
     if (hold->store->session->generation == hold->store->store.engine->generation) {
         return table_advance(op, now_ns);
     }
@@ -227,6 +239,9 @@ latch_status latch_table_begin(latch_op *op)
     bool creates = op->request.kind == LATCH_PROBE && op->request.create;
     int64_t now_ns = latch_engine_now_ns(store->store.engine);
 
+    if (latch_table_is_inspection(op)) {
+        return latch_table_inspect_begin(op);
+    }
     if (status == LATCH_DONE && op->request.ttl_ms > 0) {
         status = limit_ttl(op, store);
     }
@@ -264,9 +279,13 @@ latch_status latch_table_begin(latch_op *op)
 latch_status latch_table_cancel(latch_op *op)
 {
     table_hold *hold = op->state;
-    sql_session *session = hold->store->session;
+    sql_session *session = latch_table_store_of(op->lease)->session;
     int64_t now_ns = latch_engine_now_ns(session->engine);
 
+    if (latch_table_is_inspection(op)) {
+        latch_table_inspect_abandon(op);
+        return LATCH_CONFLICT;
+    }
     if (session->generation != session->engine->generation) {
         latch_sql_session_abandon_in_child(session);
         latch_table_leave_queue(hold, now_ns);
@@ -276,6 +295,10 @@ latch_status latch_table_cancel(latch_op *op)
         return table_advance(op, now_ns);
     }
     if (!hold->statement.is_queued || latch_sql_session_dequeue(session, &hold->statement)) {
+        if (hold->action == TABLE_FENCE) { /* the lock is this holder's already */
+            latch_table_hold_confirm(hold);
+            return LATCH_DONE;
+        }
         latch_table_leave_queue(hold, now_ns);
         return LATCH_CONFLICT;
     }
@@ -287,6 +310,12 @@ void latch_table_abandon(latch_op *op)
 {
     table_hold *hold = op->state;
 
+    if (latch_table_is_inspection(op)) {
+        if (op->state != NULL) {
+            latch_table_inspect_abandon(op);
+        }
+        return;
+    }
     if (hold != NULL && hold->statement.is_queued
         && !latch_sql_session_dequeue(hold->store->session, &hold->statement)) {
         give_up(op->lease, latch_engine_now_ns(op->lease->store->engine));

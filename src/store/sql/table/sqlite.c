@@ -5,6 +5,11 @@
 
 #define NOW "((julianday('now') - 2440587.5) * 86400.0)"
 
+/* A row as text, in hex by its bytes. */
+#define ROW                                                                                        \
+    "CAST(1000 * ($e - " NOW ") AS INTEGER) || ' ' || CASE WHEN length(CAST($k AS BLOB)) <= 63"    \
+    " THEN hex($k) ELSE '' END || ' ' || hex($i) || ';'"
+
 /* A text is its bytes; only the quote is doubled. */
 static void write_sqlite_literal(const char *text, size_t length, char literal[TABLE_LITERAL_SIZE])
 {
@@ -57,6 +62,18 @@ const table_dialect latch_table_sqlite = {
                             ") AS INTEGER), 0) FROM $t WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_PRUNE] = "DELETE FROM $t WHERE $i IN (SELECT $i FROM $t WHERE $e <= $n"
                             " LIMIT 100) AND $e <= $n",
+            [TABLE_FENCE] = "INSERT INTO $f (id, number) SELECT 1, 1 FROM $t WHERE $i IN ($l)"
+                            " AND $k = $o AND $e > $n LIMIT 1 ON CONFLICT (id) DO UPDATE"
+                            " SET number = number + 1 RETURNING number",
+            [TABLE_CREATE_FENCE] = "CREATE TABLE IF NOT EXISTS $f (id INTEGER PRIMARY KEY,"
+                                   " number INTEGER NOT NULL)",
+            [TABLE_INSPECT] = "SELECT group_concat(" ROW
+                              ", '') FROM $t WHERE $i IN ($l) AND $e > $n",
+            /* The aggregate has its rows in the order of the subquery, which has a limit and so is
+             * no part of the outer one. */
+            [TABLE_LIST] = "SELECT group_concat(" ROW ", '') FROM (SELECT $i, $k, $e FROM $t"
+                           " WHERE $e > $n AND length(CAST($i AS BLOB)) <= 255$a"
+                           " ORDER BY $i LIMIT 10)",
         },
     .create =
         {

@@ -54,6 +54,19 @@ static void text_add_identifier(table_text *text, const char *name)
     }
 }
 
+/* The name of the table's source of fencing tokens: within its quotes, if it has any. */
+static void text_add_fence(table_text *text)
+{
+    const char *table = text->store->options->table.table;
+    char name[TABLE_IDENTIFIER_MAX + sizeof("_fence")];
+    size_t length = strlen(table);
+    bool is_quoted = table[length - 1] == '"' || table[length - 1] == '`';
+
+    snprintf(name, sizeof(name), "%.*s_fence%s", (int) (length - is_quoted), table,
+             is_quoted ? table + length - 1 : "");
+    text_add_identifier(text, name);
+}
+
 /* In the place of a value of a form. */
 static void text_add_placeholder(table_text *text, const char *value, size_t length)
 {
@@ -142,6 +155,15 @@ static void text_add_names(table_text *text)
     }
 }
 
+/* A page of a list begins behind the last row of the one before. */
+static void text_add_page(table_text *text)
+{
+    if (text->hold->names.count > 0) {
+        text_add_format(text, " AND $i > ");
+        text_add_names(text);
+    }
+}
+
 /* See table_dialect. */
 static void text_add_part(table_text *text, char letter)
 {
@@ -167,6 +189,12 @@ static void text_add_part(table_text *text, char letter)
             break;
         case 'l':
             text_add_names(text);
+            break;
+        case 'a':
+            text_add_page(text);
+            break;
+        case 'f':
+            text_add_fence(text);
             break;
         case 'c':
             digit[0] = (char) ('0' + text->hold->names.count);
@@ -233,11 +261,17 @@ static void write_action(const table_store *store, const table_hold *hold, table
     }
 }
 
+void latch_table_write(const table_store *store, const table_hold *hold, table_action action,
+                       char text[SQL_TEXT_MAX])
+{
+    write_action(store, hold, action, text, NULL);
+}
+
 static void table_write(const sql_statement *statement, char text[SQL_TEXT_MAX])
 {
     const table_hold *hold = table_hold_of(statement);
 
-    write_action(hold->store, hold, hold->action, text, NULL);
+    latch_table_write(hold->store, hold, hold->action, text);
 }
 
 static void table_write_form(const sql_statement *statement, char text[SQL_TEXT_MAX],
@@ -252,7 +286,8 @@ void latch_table_hold_set_action(table_hold *hold, table_action action)
 {
     hold->action = action;
     hold->outcome = SQL_UNANSWERED;
-    hold->statement.returns_nothing = action != TABLE_ACQUIRE_TIMED && action != TABLE_PROBE;
+    hold->statement.returns_nothing = action != TABLE_ACQUIRE_TIMED && action != TABLE_PROBE
+                                      && action != TABLE_FENCE;
 }
 
 /* ---- Outcomes ------------------------------------------------------------------------------- */
@@ -264,8 +299,12 @@ void latch_table_hold_free(table_hold *hold)
 
 bool latch_table_may_have_rows(const table_hold *hold)
 {
-    if (hold->action == TABLE_CREATE_IF_MISSING || hold->action == TABLE_RELEASE) {
+    if (hold->action == TABLE_CREATE_IF_MISSING || hold->action == TABLE_CREATE_FENCE
+        || hold->action == TABLE_RELEASE) {
         return false;
+    }
+    if (hold->action == TABLE_FENCE) { /* which comes behind a grant */
+        return true;
     }
     switch (hold->outcome) {
         case SQL_ANSWERED:
@@ -336,8 +375,8 @@ const sql_statement_class latch_table_statement = {.write = table_write,
 
 static void pruning_write(const sql_statement *statement, char text[SQL_TEXT_MAX])
 {
-    write_action(LATCH_CONTAINER(statement, const table_store, prune), NULL, TABLE_PRUNE, text,
-                 NULL);
+    latch_table_write(LATCH_CONTAINER(statement, const table_store, prune), NULL, TABLE_PRUNE,
+                      text);
 }
 
 /* Whatever becomes of it: rows that have expired are in nobody's way. */

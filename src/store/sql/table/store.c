@@ -91,14 +91,14 @@ static latch_status open_session(table_store *store, const sql_session *origin,
 static latch_status make_table_identity(table_store *store, latch_error *error)
 {
     const latch_table_options *table = &store->options->table;
-    char kinds[48];
+    char kinds[64];
     const char *texts[] = {store->session->identity, table->table,
                            table->id_column,         table->token_column,
                            table->expiration_column, table->prefix,
                            store->info.state_name,   kinds};
 
-    snprintf(kinds, sizeof(kinds), "%d %d %.9g", (int) table->layout, (int) table->names,
-             table->prune_probability);
+    snprintf(kinds, sizeof(kinds), "%d %d %d %.9g", (int) table->layout, (int) table->names,
+             (int) table->fencing, table->prune_probability);
     store->identity =
         latch_sql_identity(store->store.engine, texts, sizeof(texts) / sizeof(*texts));
     return store->identity != NULL ? LATCH_DONE : latch_fail_memory(error);
@@ -134,6 +134,9 @@ static latch_status prepare_table_store(table_store *store, const sql_session *o
     }
     if (store->dialect != NULL) {
         store->info.slowest_poll_ms = store->dialect->slowest_poll_ms;
+    }
+    if (store->options->table.fencing) {
+        store->info.capabilities |= LATCH_FENCING;
     }
     if (store->has_queue) {
         store->info.capabilities |= LATCH_BLOCKING | LATCH_PUSH;
@@ -209,7 +212,8 @@ const latch_store_class latch_table_store = {
     .info = {.name = "table",
              .title = "SQL table",
              .state_name = SYMFONY_CLASS,
-             .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE,
+             .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_LISTING
+                             | LATCH_HOLDER_INFO,
              .scope = LATCH_SCOPE_SERVER,
              .default_ttl_ms = DEFAULT_TTL_MS},
     .size = sizeof(table_store),

@@ -10,6 +10,7 @@
  *     token.c       tokens of leases, and their owner after forks
  *     request.c     requests: from begin to end
  *     conclusion.c  the meaning of answers
+ *     inspect.c     requests about other holders' rows
  *     queue.c       the queue of those that wait, where the server has one
  *     statement.c   texts of statements, and their outcome
  *     postgresql.c, mysql.c, sqlite.c   the dialects
@@ -41,9 +42,16 @@ typedef enum {
     TABLE_RELEASE,
     TABLE_PROBE, /* returns in how many rows the lock is this holder's, and for how long */
     TABLE_PRUNE, /* removes some rows that have expired */
+    /* Return rows that have not expired as one text, each as "30000 TOKEN NAME;": for how many
+     * milliseconds, the token in hex unless it has more than LATCH_TOKEN_MAX bytes, the name in
+     * hex. */
+    TABLE_INSPECT, /* the lock's rows */
+    TABLE_LIST,    /* the next rows in the order of names, 10 at most */
     TABLE_CREATE,
     TABLE_CREATE_IF_MISSING,
-    TABLE_ACTIONS, /* their number */
+    TABLE_FENCE, /* returns a fencing token, drawn while the row is this holder's and locked */
+    TABLE_CREATE_FENCE, /* the source of these, unless it is there; NULL: the server has one */
+    TABLE_ACTIONS,      /* their number */
 } table_action;
 
 /*
@@ -52,7 +60,9 @@ typedef enum {
  *     t, i, k, e   the names of the table, and of its columns for name, token and expiry
  *     r            the rows to insert: (name, token, expiry), ...
  *     l            the names of the rows: 'a', 'b'
+ *     f            the source of fencing tokens: the table's name with "_fence" behind it
  *     c            their number
+ *     a            nothing, or a condition: behind that name in the order of names
  *     o            the token
  *     n            the time now
  *     x            the expiry of a TTL that begins now
@@ -212,6 +222,11 @@ bool latch_table_shares_token(const latch_lease *lease);
 
 extern const sql_statement_class latch_table_statement, latch_table_pruning, latch_table_ticket;
 
+/* Writes a statement with its values: of that hold, or NULL for one of no lock. */
+void latch_table_write(const table_store *store, const table_hold *hold, table_action action,
+                       char text[SQL_TEXT_MAX]);
+/* What creates the table for a request: its source of fencing tokens comes first. */
+table_action latch_table_to_create(const latch_op *op);
 /* Sets what the hold's next statement does. */
 void latch_table_hold_set_action(table_hold *hold, table_action action);
 void latch_table_hold_free(table_hold *hold);
@@ -225,6 +240,13 @@ bool latch_table_may_have_rows(const table_hold *hold);
 table_action latch_table_to_acquire(const latch_op *op);
 /* What the answer means; LATCH_AGAIN: the hold's next statement is to be sent. */
 latch_status latch_table_conclude(latch_op *op, int64_t now_ns);
+
+/* ---- Inspections (inspect.c): the same functions, for requests about other holders */
+
+bool latch_table_is_inspection(const latch_op *op);
+latch_status latch_table_inspect_begin(latch_op *op);
+latch_status latch_table_inspect_step(latch_op *op, int64_t now_ns);
+void latch_table_inspect_abandon(latch_op *op);
 
 /* ---- Queues (queue.c) */
 

@@ -5,16 +5,26 @@ declare(strict_types=1);
 namespace Latch\Tests\Fault\Worker;
 
 /**
- * A lock that one handle takes; once it is granted it is another one's, and the first is gone. What ends early for the
- * one does for the other.
+ * A lock that one handle takes; once it is granted it is another one's, and the first is gone. The end of this object
+ * releases the lock, whether the heir knows that it holds it or not.
  */
 final class HandedOverHandle implements Handle
 {
     private bool $isHeirs = false;
 
     /** @param \Closure(): Handle $inherit makes the heir, when the lock is granted */
-    public function __construct(private Handle $current, private readonly \Closure $inherit)
+    public function __construct(
+        private Handle $current,
+        private readonly \Closure $inherit,
+        private readonly bool $autoRelease,
+    ) {
+    }
+
+    public function __destruct()
     {
+        if ($this->autoRelease) {
+            $this->release();
+        }
     }
 
     public function acquire(bool $exclusive, ?float $wait): bool

@@ -37,7 +37,7 @@ final class HeirSubject implements Subject
             $inherit = fn (): Handle => $this->symfony->lockOf(
                 self::renamed($key, LatchKey::class, SymfonyKey::class),
                 $ttl,
-                $autoRelease,
+                false,
             );
         } else {
             $key = new SymfonyKey($resource);
@@ -45,11 +45,11 @@ final class HeirSubject implements Subject
             $inherit = fn (): Handle => $this->latch->lockOf(
                 self::renamed($key, SymfonyKey::class, LatchKey::class),
                 $ttl,
-                $autoRelease,
+                false,
             );
         }
 
-        return new HandedOverHandle($first, $inherit);
+        return new HandedOverHandle($first, $inherit, $autoRelease);
     }
 
     public function recover(): void

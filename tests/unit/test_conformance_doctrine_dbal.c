@@ -1,0 +1,7 @@
+/* The store "doctrine-dbal", whose caller has the database, in the conformance suite. */
+#include "database_rows.h"
+
+int main(void)
+{
+    return unit_database_conformance("doctrine-dbal");
+}
