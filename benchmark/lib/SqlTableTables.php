@@ -52,6 +52,23 @@ trait SqlTableTables
             $targets[] = Target::atMost("$database, table: bytes, beyond those of C", 0, 'bytes',
                 abs($latch['bytes'] - $c['bytes']));
         }
+        ['handoff_ns' => $handOff, 'contention' => $contention] = $this->measured['tables']['queues']['postgresql'];
+        foreach ($handOff as $waiters => ['latch' => $latencies]) {
+            $targets[] = Target::atMost(
+                "PostgreSQL, table: hand-off, $waiters waiting, median",
+                1,
+                'ms',
+                Stats::median($latencies) / 1e6,
+            );
+        }
+        foreach ($contention as $processes => ['latch' => ['times_held' => $timesHeld]]) {
+            $targets[] = Target::atLeast(
+                "PostgreSQL, table: $processes processes: smallest share, of the largest",
+                85,
+                '%',
+                min($timesHeld) / max(1, max($timesHeld)) * 100,
+            );
+        }
         foreach ($this->measured['tables']['queues'] as $store => ['contention' => $contention]) {
             ['seconds' => $seconds, 'times_held' => $timesHeld] = $contention[SqlTables::CONTENDERS]['latch'];
             $targets[] = Target::atMost(

@@ -33,7 +33,9 @@ final class SqlTables
     /** How many hand-offs at least, by how many wait. */
     private const HANDOFFS = [1 => 50, 8 => 120, 32 => 160];
     public const CONTENDERS = 8;
-    private const CONTENDERS_SECONDS = 5;
+    /** For how many seconds, by how many contend: where they queue, and where they poll. */
+    private const QUEUERS_SECONDS = [self::CONTENDERS => 5, 32 => 8];
+    private const POLLERS_SECONDS = [self::CONTENDERS => 5];
 
     private readonly Programs $programs;
 
@@ -122,7 +124,7 @@ final class SqlTables
             'handoff_ns' => $store === 'postgresql' ? $queues->handOff("$store, table", self::HANDOFFS) : [],
             'contention' => $queues->contention(
                 "$store, table",
-                secondsOf: [self::CONTENDERS => self::CONTENDERS_SECONDS],
+                secondsOf: $store === 'postgresql' ? self::QUEUERS_SECONDS : self::POLLERS_SECONDS,
             ),
         ];
     }

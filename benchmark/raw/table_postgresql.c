@@ -15,6 +15,12 @@
     " WHERE held.key_token = excluded.key_token OR held.key_expiration <= " NOW
 #define RELEASE_TEXT(name, token)                                                                  \
     "DELETE FROM lock_keys WHERE key_id IN (" name ") AND key_token = " token
+/* Notifies a waiter, if there is one. */
+#define TICKET "2c624232cdd22177"
+#define RELEASE_AND_NOTIFY_TEXT(name, token)                                                       \
+    "WITH released AS (" RELEASE_TEXT(name, token) " RETURNING 1) SELECT CASE WHEN"                \
+    " pg_try_advisory_xact_lock(x'" TICKET "'::bigint) THEN NULL"                                  \
+    " ELSE pg_notify('latch_" TICKET "', '') END FROM released"
 
 const char *const address_usage = "CONNINFO";
 const int address_size = 1;
@@ -25,7 +31,7 @@ static const struct {
 } statements[STATEMENTS] = {
     [ACQUIRE] = {"acquire", ACQUIRE_TEXT("E'" ROW_NAME "'", "E'" ROW_TOKEN "'", ROW_TTL),
                  ACQUIRE_TEXT("$1", "$2", "$3::numeric"), 3},
-    [RELEASE] = {"release", RELEASE_TEXT("E'" ROW_NAME "'", "E'" ROW_TOKEN "'"),
+    [RELEASE] = {"release", RELEASE_AND_NOTIFY_TEXT("E'" ROW_NAME "'", "E'" ROW_TOKEN "'"),
                  RELEASE_TEXT("$1", "$2"), 2},
 };
 
@@ -41,7 +47,10 @@ static void expect(bool good)
 
 static void expect_row(PGresult *result)
 {
-    expect(PQresultStatus(result) == PGRES_COMMAND_OK && strcmp(PQcmdTuples(result), "1") == 0);
+    ExecStatusType status = PQresultStatus(result);
+
+    expect((status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
+           && strcmp(PQcmdTuples(result), "1") == 0);
     PQclear(result);
 }
 

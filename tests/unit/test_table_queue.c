@@ -107,22 +107,73 @@ static void a_holder_does_not_queue_for_what_it_has(void **state)
 
 /* ---- Releases ------------------------------------------------------------------------------- */
 
-/* Its clock stands still: no time comes at which it would attempt by itself. */
 static void a_release_wakes_the_first_waiter(void **state)
 {
-    int64_t now_ns = unit_now_ns();
     latch_status status = queue_come_first(LATCH_NEVER);
 
     (void) state;
     unit_release(queue.holder);
-    while (latch_wants(status)) {
-        assert_int_equal(status, LATCH_WANT_IO);
-        unit_await_grant(&queue.first_op);
-        status = latch_op_step(&queue.first_op, now_ns);
-    }
-    UNIT_CHECK(status == LATCH_DONE && unit_held(queue.first));
+    UNIT_CHECK(queue_finish_at_once(&queue.first_op, status) == LATCH_DONE);
     unit_release(queue.first);
     unit_postgresql_await_held(0);
+}
+
+/* It has the ticket of a peer, which is not notified: nor is a waiter that does not have it yet. */
+static void a_release_before_the_ticket_is_found_out_at_once(void **state)
+{
+    unit_postgresql_peer peer = unit_postgresql_peer_open();
+    int64_t number = latch_table_ticket_number(queue.first);
+    latch_status status;
+
+    (void) state;
+    UNIT_CHECK(unit_postgresql_peer_try(&peer, LOCK_EX, number));
+    status = unit_begin(&queue.first_op, queue.first, queue_to_wait(LATCH_NEVER));
+    status = queue_step_until(&queue.first_op, status, 1);
+    unit_release(queue.holder);
+    unit_postgresql_peer_try(&peer, LOCK_UN, number);
+    UNIT_CHECK(queue_finish_at_once(&queue.first_op, status) == LATCH_DONE);
+    unit_release(queue.first);
+    unit_postgresql_peer_close(&peer);
+}
+
+/* The notification is read with the refusal. */
+static void a_release_behind_an_attempt_wakes_the_first_waiter(void **state)
+{
+    latch_status status = queue_come_first(LATCH_NEVER);
+    const sql_session *session = queue_session(queue.first);
+
+    (void) state;
+    while (!session->is_sent) {
+        unit_await_wish(&queue.first_op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
+        status = latch_op_step(&queue.first_op, unit_now_ns());
+    }
+    for (unsigned looks = 0; unit_postgresql_number("SELECT count(*) FROM pg_stat_activity WHERE"
+                                                    " state = 'active' AND pid = %lld",
+                                                    (long long) session->number)
+                             != 0;) {
+        unit_sql_look_again(&looks);
+    }
+    unit_release(queue.holder);
+    UNIT_CHECK(queue_finish_at_once(&queue.first_op, status) == LATCH_DONE);
+    unit_release(queue.first);
+}
+
+static void an_eviction_wakes_the_first_waiter(void **state)
+{
+    latch_status status = queue_come_first(LATCH_NEVER);
+    latch_request inspect = unit_request(LATCH_INSPECT), evict = unit_request(LATCH_EVICT);
+    latch_lock_report *reports = NULL;
+    uint64_t count = 0;
+
+    (void) state;
+    inspect.reports = &reports;
+    UNIT_CHECK(unit_run_request(queue.second, inspect) == LATCH_DONE && reports != NULL);
+    evict.evicted = reports->holders->identity;
+    evict.evicted_count = &count;
+    UNIT_CHECK(unit_run_request(queue.second, evict) == LATCH_DONE && count == 1);
+    latch_lock_reports_free(unit.engine, reports);
+    UNIT_CHECK(queue_finish_at_once(&queue.first_op, status) == LATCH_DONE);
+    unit_release(queue.first);
 }
 
 static void a_release_of_another_program_is_found_out(void **state)
@@ -196,6 +247,25 @@ static void nobody_listens_after_a_wait(void **state)
     assert_int_equal(queue_session(queue.first)->notifications, before + 1);
 }
 
+/* Which nobody awaits: the ticket goes before it. */
+static void the_next_one_is_first_before_rows_are_pruned(void **state)
+{
+    latch_lease *pruning =
+        table_lease_in(table_store_with((latch_table_options){.prune_probability = 1}), "r");
+    latch_status status = unit_begin(&queue.first_op, pruning, queue_to_wait(LATCH_NEVER));
+    latch_status second_status;
+
+    (void) state;
+    status = queue_step_to_front(&queue.first_op, status);
+    second_status = queue_come_second(LATCH_NEVER);
+    unit_release(queue.holder);
+    UNIT_CHECK(unit_finish(&queue.first_op, status) == LATCH_DONE);
+    second_status = queue_step_to_front(&queue.second_op, second_status);
+    unit_release(pruning);
+    UNIT_CHECK(unit_finish(&queue.second_op, second_status) == LATCH_DONE);
+    unit_release(queue.second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,9 +274,13 @@ int main(void)
         QUEUE_TEST(only_a_request_that_does_not_wait_overtakes),
         QUEUE_TEST(a_holder_does_not_queue_for_what_it_has),
         QUEUE_TEST(a_release_wakes_the_first_waiter),
+        QUEUE_TEST(a_release_before_the_ticket_is_found_out_at_once),
+        QUEUE_TEST(a_release_behind_an_attempt_wakes_the_first_waiter),
+        QUEUE_TEST(an_eviction_wakes_the_first_waiter),
         QUEUE_TEST(a_release_of_another_program_is_found_out),
         QUEUE_TEST(a_release_notifies_only_if_somebody_waits),
         QUEUE_TEST(nobody_listens_after_a_wait),
+        QUEUE_TEST(the_next_one_is_first_before_rows_are_pruned),
     };
 
     return cmocka_run_group_tests(tests, queue_group_setup, unit_postgresql_group_teardown);

@@ -21,6 +21,60 @@ static void a_wait_that_is_cancelled_or_over_leaves_nothing(void **state)
     UNIT_CHECK(table_try(queue.second, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
 }
 
+/* It is granted and cancelled at once. */
+static void a_ticket_that_comes_with_the_cancel_is_given_back(void **state)
+{
+    (void) state;
+    queue_come_first(LATCH_NEVER);
+    queue_come_second(LATCH_NEVER);
+    UNIT_CHECK(unit_cancel(&queue.first_op) == LATCH_CONFLICT);
+    unit_postgresql_await_waiting(0);
+    UNIT_CHECK(unit_cancel(&queue.second_op) == LATCH_CONFLICT);
+    unit_postgresql_await_held(0);
+    UNIT_CHECK(queue_session(queue.second)->age == 0);
+    assert_int_equal(table_count("1 = 1"), 1);
+}
+
+static void queue_abandon(latch_op *op)
+{
+    op->lease->store->class->abandon(op);
+    op->lease->busy = false;
+}
+
+static void a_wait_that_is_abandoned_leaves_nothing(void **state)
+{
+    (void) state;
+    queue_come_first(LATCH_NEVER);
+    queue_come_second(LATCH_NEVER);
+    queue_abandon(&queue.second_op);
+    unit_postgresql_await_waiting(0);
+    queue_abandon(&queue.first_op);
+    unit_postgresql_await_held(0);
+    unit_release(queue.holder);
+    UNIT_CHECK(table_try(queue.first, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    unit_release(queue.first);
+    UNIT_CHECK(table_try(queue.second, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+}
+
+static void a_wait_without_memory_leaves_nothing(void **state)
+{
+    latch_status status = LATCH_ERROR_MEMORY;
+
+    (void) state;
+    for (size_t at = 1; status != LATCH_CONFLICT; at++) {
+        latch_lease *lease = table_lease_in(queue.second->store, "r");
+
+        unit.fail_at = unit.allocations + at;
+        status = unit_run_request(lease, queue_to_wait(20));
+        unit.fail_at = 0;
+        UNIT_CHECK(status == LATCH_ERROR_MEMORY || status == LATCH_CONFLICT);
+        unit_postgresql_await_held(0);
+        UNIT_CHECK(at > 1 || status == LATCH_ERROR_MEMORY);
+    }
+    unit_release(queue.holder);
+    assert_int_equal(table_count("1 = 1"), 0);
+}
+
 /* A signal handler uses the store while the script waits. */
 static void a_statement_of_a_session_that_waits_comes_first_and_the_wait_goes_on(void **state)
 {
@@ -43,25 +97,80 @@ static void a_statement_of_a_session_that_waits_comes_first_and_the_wait_goes_on
     unit_postgresql_await_held(0);
 }
 
-/* The session is free while its first waiter sleeps. */
+/* The one that waits within the other cannot be overtaken by it. */
 static void two_waits_of_one_session_for_one_lock_are_both_served(void **state)
 {
     latch_lease *same = table_lease_in(queue.first->store, "r");
     latch_status status = queue_come_first(LATCH_NEVER);
-    latch_status second_status = unit_begin(&queue.second_op, same, queue_to_wait(LATCH_NEVER));
+    latch_status inner_status = unit_begin(&queue.second_op, same, queue_to_wait(LATCH_NEVER));
 
     (void) state;
-    while (second_status != LATCH_WANT_TIMER) { /* it polls */
-        UNIT_CHECK(latch_wants(second_status));
-        unit_await_wish(&queue.second_op, second_status, unit_now_ns() + UNIT_TIMEOUT_NS);
-        second_status = latch_op_step(&queue.second_op, unit_now_ns());
-    }
+    inner_status = queue_step_to_front(&queue.second_op, inner_status);
     unit_release(queue.holder);
+    UNIT_CHECK(unit_finish(&queue.second_op, inner_status) == LATCH_DONE);
+    unit_release(same);
     UNIT_CHECK(unit_finish(&queue.first_op, status) == LATCH_DONE);
     unit_release(queue.first);
-    UNIT_CHECK(unit_finish(&queue.second_op, second_status) == LATCH_DONE);
-    unit_release(same);
     unit_postgresql_await_held(0);
+}
+
+/* Whichever of them is stepped. */
+static void two_waits_of_one_session_that_go_on_together_are_both_served(void **state)
+{
+    latch_lease *same = table_lease_in(queue.first->store, "r");
+    latch_op *ops[] = {&queue.first_op, &queue.second_op};
+    latch_status statuses[2];
+
+    (void) state;
+    statuses[0] = queue_come_first(LATCH_NEVER);
+    statuses[1] = unit_begin(&queue.second_op, same, queue_to_wait(LATCH_NEVER));
+    for (int steps = 0, served = 0; served < 2; steps++) {
+        int64_t wake_ns = LATCH_NEVER;
+
+        if (steps == 50) {
+            unit_release(queue.holder);
+        }
+        for (int at = 0; at < 2; at++) {
+            wake_ns = latch_wants(statuses[at]) && ops[at]->wake_ns < wake_ns ? ops[at]->wake_ns
+                                                                              : wake_ns;
+        }
+        for (int at = 0; at < 2; at++) {
+            if (latch_wants(statuses[at])) {
+                unit_await_wish(ops[at], statuses[at], wake_ns);
+                statuses[at] = latch_op_step(ops[at], unit_now_ns());
+            }
+            if (statuses[at] == LATCH_DONE && unit_held(ops[at]->lease)) {
+                unit_release(ops[at]->lease);
+                served++;
+            }
+            UNIT_CHECK(latch_wants(statuses[at]) || statuses[at] == LATCH_DONE);
+        }
+    }
+    unit_postgresql_await_held(0);
+}
+
+/* A signal handler's: the request that it has interrupted cannot attend to its turn. */
+static void a_wait_within_another_one_leaves_that_ones_turn_to_the_next(void **state)
+{
+    latch_lease *other = table_lease_in(unit.store, "other"),
+                *inner = table_lease_in(queue.first->store, "other");
+    latch_status status = queue_come_first(LATCH_NEVER);
+    latch_status second_status = queue_come_second(LATCH_NEVER);
+    latch_status inner_status;
+    latch_op inner_op;
+
+    (void) state;
+    UNIT_CHECK(table_try(other, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    inner_status = unit_begin(&inner_op, inner, queue_to_wait(LATCH_NEVER));
+    inner_status = queue_step_to_front(&inner_op, inner_status);
+    unit_release(queue.holder);
+    UNIT_CHECK(unit_finish(&queue.second_op, second_status) == LATCH_DONE);
+    unit_release(other);
+    UNIT_CHECK(unit_finish(&inner_op, inner_status) == LATCH_DONE);
+    unit_release(inner);
+    unit_release(queue.second);
+    UNIT_CHECK(unit_finish(&queue.first_op, status) == LATCH_DONE);
+    unit_release(queue.first);
 }
 
 static void a_wait_goes_on_in_a_new_session(void **state)
@@ -78,7 +187,8 @@ static void a_wait_goes_on_in_a_new_session(void **state)
     unit_release(queue.second);
 }
 
-/* Nothing is ever heard from the first one. */
+/* ---- First waiters that were stopped -------------------------------------------------------- */
+
 static void a_waiter_attempts_out_of_turn_after_a_time(void **state)
 {
     latch_status status = queue_come_first(LATCH_NEVER);
@@ -90,6 +200,37 @@ static void a_waiter_attempts_out_of_turn_after_a_time(void **state)
     unit_release(queue.second);
     UNIT_CHECK(unit_finish(&queue.first_op, status) == LATCH_DONE);
 }
+
+static void a_waiter_that_is_out_of_time_attempts_out_of_turn(void **state)
+{
+    latch_status status = queue_come_first(LATCH_NEVER);
+
+    (void) state;
+    UNIT_CHECK(unit_run_request(queue.second, queue_to_wait(30)) == LATCH_CONFLICT);
+    unit_postgresql_run("DELETE FROM lock_keys");
+    UNIT_CHECK(unit_run_request(queue.second, queue_to_wait(30)) == LATCH_DONE);
+    unit_release(queue.second);
+    UNIT_CHECK(unit_finish(&queue.first_op, status) == LATCH_DONE);
+}
+
+static void a_first_waiter_that_was_stopped_loses_its_session(void **state)
+{
+    latch_status status = queue_come_first(LATCH_NEVER);
+    latch_status second_status = queue_come_second(LATCH_NEVER);
+
+    (void) state;
+    queue_session(queue.second)->longest_wait_ms = 2000;
+    UNIT_CHECK(unit_cancel(&queue.second_op) == LATCH_CONFLICT);
+    second_status = unit_begin(&queue.second_op, queue.second, queue_to_wait(LATCH_NEVER));
+    second_status = queue_step_to_front(&queue.second_op, second_status);
+    unit_release(queue.holder);
+    UNIT_CHECK(unit_finish(&queue.second_op, second_status) == LATCH_DONE);
+    unit_release(queue.second);
+    UNIT_CHECK(unit_finish(&queue.first_op, status) == LATCH_DONE);
+    unit_release(queue.first);
+}
+
+/* ---- Forks ---------------------------------------------------------------------------------- */
 
 static void leave_to_parent(unit_process *self, void *argument)
 {
@@ -169,10 +310,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         QUEUE_TEST(a_wait_that_is_cancelled_or_over_leaves_nothing),
+        QUEUE_TEST(a_ticket_that_comes_with_the_cancel_is_given_back),
+        QUEUE_TEST(a_wait_that_is_abandoned_leaves_nothing),
+        QUEUE_TEST(a_wait_without_memory_leaves_nothing),
         QUEUE_TEST(a_statement_of_a_session_that_waits_comes_first_and_the_wait_goes_on),
         QUEUE_TEST(two_waits_of_one_session_for_one_lock_are_both_served),
+        QUEUE_TEST(two_waits_of_one_session_that_go_on_together_are_both_served),
+        QUEUE_TEST(a_wait_within_another_one_leaves_that_ones_turn_to_the_next),
         QUEUE_TEST(a_wait_goes_on_in_a_new_session),
         QUEUE_TEST(a_waiter_attempts_out_of_turn_after_a_time),
+        QUEUE_TEST(a_waiter_that_is_out_of_time_attempts_out_of_turn),
+        QUEUE_TEST(a_first_waiter_that_was_stopped_loses_its_session),
         QUEUE_TEST(a_child_leaves_its_parent_in_the_queue),
         QUEUE_TEST(a_session_that_changes_is_found_out_and_its_waits_poll),
         QUEUE_TEST(a_server_without_advisory_locks_is_found_out_and_waits_poll),

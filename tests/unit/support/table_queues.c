@@ -55,20 +55,43 @@ sql_session *queue_session(const latch_lease *lease)
     return latch_table_store_of(lease)->session;
 }
 
-latch_status queue_come_first(int64_t timeout_ms)
+latch_status queue_step_to_front(latch_op *op, latch_status status)
 {
-    latch_lease *lease = queue.first;
-    latch_op *op = &queue.first_op;
-    latch_status status = unit_begin(op, lease, queue_to_wait(timeout_ms));
-    const table_hold *hold = lease->state;
+    const latch_lease *lease = op->lease;
+    int64_t number = latch_table_ticket_number(lease);
 
-    while (hold->ticket == NULL || !latch_sql_session_is_idle(queue_session(lease))) {
+    while (!latch_sql_session_is_idle(queue_session(lease))
+           || unit_postgresql_number("SELECT count(*) FROM pg_locks WHERE granted"
+                                     " AND (classid::bigint << 32 | objid::bigint) = '%lld'"
+                                     " AND pid = %lld",
+                                     (long long) number, (long long) queue_session(lease)->number)
+                  == 0) {
         UNIT_CHECK(latch_wants(status));
         unit_await_wish(op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
         status = latch_op_step(op, unit_now_ns());
     }
     UNIT_CHECK(status == LATCH_WANT_IO && op->waiting);
+    return status;
+}
+
+latch_status queue_come_first(int64_t timeout_ms)
+{
+    latch_status status = unit_begin(&queue.first_op, queue.first, queue_to_wait(timeout_ms));
+
+    status = queue_step_to_front(&queue.first_op, status);
     UNIT_CHECK(unit_postgresql_count_held() == 1);
+    return status;
+}
+
+latch_status queue_finish_at_once(latch_op *op, latch_status status)
+{
+    int64_t now_ns = unit_now_ns();
+
+    while (latch_wants(status)) {
+        UNIT_CHECK(status == LATCH_WANT_IO);
+        unit_await_grant(op);
+        status = latch_op_step(op, now_ns);
+    }
     return status;
 }
 

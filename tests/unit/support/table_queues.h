@@ -26,6 +26,11 @@ int queue_teardown(void **state);
 latch_lease *queue_lease(void); /* in one more session */
 sql_session *queue_session(const latch_lease *lease);
 latch_request queue_to_wait(int64_t timeout_ms);
+/* Steps it until it sleeps with the ticket. */
+latch_status queue_step_to_front(latch_op *op, latch_status status);
+/* Steps it to its end while its clock stands still: no time comes at which it would attempt by
+ * itself. */
+latch_status queue_finish_at_once(latch_op *op, latch_status status);
 /* Begins queue.first_op, and steps it until it sleeps with the ticket. */
 latch_status queue_come_first(int64_t timeout_ms);
 /* Begins queue.second_op, and steps it until the server has it wait for the ticket. */

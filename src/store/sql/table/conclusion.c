@@ -40,7 +40,7 @@ static void prune_by_chance(table_store *store, int64_t now_ns)
     double probability = store->options->table.prune_probability;
     const uint64_t scale = 1000000;
 
-    if (probability <= 0 || store->prune.is_queued || !latch_sql_session_is_idle(store->session)
+    if (probability <= 0 || store->prune.is_queued
         || (double) latch_engine_random(store->store.engine, scale) >= probability * (double) scale
         || table_is_in_transaction(store->session)) {
         return;
@@ -62,6 +62,7 @@ static bool is_fence_due(const latch_op *op)
 static latch_status table_grant(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
+    bool is_idle;
 
     if (is_fence_due(op)) {
         op->lease->fencing_token = 0;
@@ -71,7 +72,9 @@ static latch_status table_grant(latch_op *op, int64_t now_ns)
     if (op->request.kind == LATCH_REFRESH && op->lease->mode == LATCH_FREE) {
         op->lease->mode = LATCH_EXCLUSIVE; /* another process has acquired by this token */
     }
-    if (hold->is_acquiring) {
+    is_idle = latch_sql_session_is_idle(hold->store->session);
+    latch_table_leave_queue(hold, now_ns); /* the next waiter waits for that */
+    if (hold->is_acquiring && is_idle) {
         prune_by_chance(hold->store, now_ns);
     }
     return LATCH_DONE;

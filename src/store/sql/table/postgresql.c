@@ -20,11 +20,16 @@
     " SET $k = excluded.$k, $e = excluded.$e WHERE held.$k = excluded.$k OR held.$e <= $n"
 #define ACQUIRE INSERT "VALUES $r" UNLESS_HELD
 
-/* Does this session have the advisory lock? */
-#define HAS_TICKET                                                                                 \
-    "EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1"        \
+/* The advisory lock in pg_locks, when a session has it. */
+#define IS_TICKET                                                                                  \
+    "locktype = 'advisory' AND granted AND objsubid = 1"                                           \
     " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"             \
-    " AND (classid::bigint << 32 | objid::bigint) = %1$s AND pid = pg_backend_pid())"
+    " AND (classid::bigint << 32 | objid::bigint) = x'%1$s'::bigint"
+/* To release what is not held is a warning, in the server's log, too. */
+#define UNDO                                                                                       \
+    "SELECT CASE WHEN EXISTS (SELECT FROM pg_locks WHERE " IS_TICKET                               \
+    " AND pid = pg_backend_pid()) THEN pg_advisory_unlock(x'%1$s'::bigint) END; UNLISTEN "         \
+    "latch_%1$s"
 
 /* Letters and digits as they are; any other byte by its number. Neither the encoding of the
  * connection nor standard_conforming_strings matters then. */
@@ -54,20 +59,24 @@ static void write_postgresql_literal(const char *text, size_t length,
  */
 static const table_queue postgresql_queue = {
     /* The other waiters wait for what this holder may have already. */
-    .is_its_turn = "(pg_try_advisory_xact_lock($q) OR EXISTS (SELECT FROM $t WHERE $i IN ($l)"
-                   " AND $k = $o))",
+    .is_its_turn =
+        "(pg_try_advisory_xact_lock(x'$q'::bigint) OR EXISTS (SELECT FROM $t WHERE $i IN ($l)"
+        " AND $k = $o))",
     /* A transaction that notifies is committed alone, in the whole server: so it does only if
      * somebody has the ticket. */
     .release = "WITH released AS (DELETE FROM $t WHERE $i IN ($l) AND $k = $o RETURNING 1)"
-               " SELECT CASE WHEN pg_try_advisory_xact_lock($q) THEN NULL"
-               " ELSE pg_notify('latch_$h', '') END FROM released",
-    .ask = "SELECT 1 / (pg_backend_pid() = %3$s)::int; LISTEN latch_%2$s;"
-           " SELECT CASE WHEN set_config('lock_timeout', '%4$s', true) IS NULL THEN 0"
-           " WHEN pg_advisory_lock(%1$s) IS NULL THEN 0 ELSE 1 END",
-    .give_back = "SELECT pg_advisory_unlock(%1$s); UNLISTEN latch_%2$s",
-    /* To release what is not held is a warning, in the server's log, too. */
-    .undo = "SELECT CASE WHEN " HAS_TICKET " THEN pg_advisory_unlock(%1$s) END;"
-            " UNLISTEN latch_%2$s",
+               " SELECT CASE WHEN pg_try_advisory_xact_lock(x'$q'::bigint) THEN NULL"
+               " ELSE pg_notify('latch_$q', '') END FROM released",
+    .ask = "SELECT 1 / (pg_backend_pid() = %2$s)::int; LISTEN latch_%1$s;"
+           " SELECT CASE WHEN set_config('lock_timeout', '%3$s', true) IS NULL THEN 0"
+           " WHEN pg_advisory_lock(x'%1$s'::bigint) IS NULL THEN 0 ELSE 1 END",
+    .give_back = "SELECT pg_advisory_unlock(x'%1$s'::bigint); UNLISTEN latch_%1$s",
+    .undo = UNDO,
+    /* A first waiter that lives attempts more often. */
+    .undo_and_end_stalled = UNDO
+    "; SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
+    " WHERE " IS_TICKET " AND usename = current_user AND state = 'idle'"
+    " AND state_change < clock_timestamp() - interval '%3$s ms'",
 };
 
 const table_dialect latch_table_postgresql = {

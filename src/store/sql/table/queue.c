@@ -7,8 +7,10 @@
  * attempts to acquire, sleeps until a release notifies it or the row expires, and attempts again.
  * While it sleeps, the session is free for other statements.
  *
- * A session carries out one statement at a time. So a request that waits for the ticket makes room
- * for another statement of its session, and then queues anew, behind those that have come since.
+ * A session carries out one statement at a time, and has one ticket at most. So a request that
+ * waits for the ticket makes room for another statement of its session, and one that has the ticket
+ * makes room for another request that waits: that is a signal handler's, in which the first one
+ * cannot attend to its turn. It polls then, by which it queues anew.
  */
 #include "src/store/sql/table/table.h"
 
@@ -19,16 +21,16 @@
 
 /* Pause of the first waiter between two attempts: other programs' releases notify nobody. */
 #define FOREIGN_RELEASE_NS (100 * LATCH_NS_PER_MS)
-/* Time after which a request attempts without the ticket, and queues anew: the first waiter may be
- * a process that was stopped, or whose machine is gone. */
-#define LONGEST_MS 30000
-/* Time in which the server ends a wait by its own time-out, and in which it obeys a cancel. */
-#define TIMEOUT_GRACE_NS (250 * LATCH_NS_PER_MS)
+/* Time after which a request attempts without the ticket, and queues anew. */
+#define LONGEST_MS 10000
+/* A first waiter that has not attempted for so long was stopped: its session is ended, which frees
+ * the ticket. */
+#define STALLED_MS 2000
+/* Time in which the server obeys a cancel. */
 #define CANCEL_GRACE_NS (3 * LATCH_NS_PER_S)
 
 struct table_ticket {
     sql_statement statement; /* asks for it, or gives it back */
-    latch_link link;         /* in store->tickets */
     table_store *store;
     int64_t number;
     table_hold *waiter; /* NULL: it has left the queue; the ticket is freed with the last answer */
@@ -72,8 +74,8 @@ static table_ticket *ticket_make(table_hold *hold)
             .store = hold->store,
             .number = hold->ticket_number,
             .waiter = hold,
+            .stage = TICKET_OVER,
         };
-        latch_list_append(&hold->store->tickets, &ticket->link);
         hold->ticket = ticket;
     }
     return ticket;
@@ -81,25 +83,7 @@ static table_ticket *ticket_make(table_hold *hold)
 
 static void ticket_free(table_ticket *ticket)
 {
-    latch_list_remove(&ticket->link);
     latch_free(ticket->store->store.engine, ticket);
-}
-
-static void ticket_ask(table_ticket *ticket, const latch_op *op, int64_t now_ns)
-{
-    sql_session *session = ticket->store->session;
-    int64_t longest_ms = session->longest_wait_ms < LONGEST_MS ? session->longest_wait_ms
-                                                               : LONGEST_MS;
-    int64_t left_ns = op->request.deadline_ns - now_ns;
-    int64_t left_ms = left_ns / LATCH_NS_PER_MS + 1;
-
-    ticket->stage = TICKET_ASKED;
-    ticket->timeout_ms = left_ms < longest_ms ? left_ms : longest_ms;
-    ticket->cancel_ns = ticket->give_up_ns = LATCH_NEVER;
-    ticket->statement.is_wait = true;
-    ticket->statement.is_compensation = false;
-    ticket->statement.timeout_ns = latch_ms_to_ns(ticket->timeout_ms) + session->command_timeout_ns;
-    latch_sql_session_enqueue(session, &ticket->statement, now_ns);
 }
 
 /* Has this very session the ticket? */
@@ -120,59 +104,91 @@ static void ticket_prepare_end(table_ticket *ticket, bool is_certain)
     ticket->statement.timeout_ns = 0;
 }
 
+static void ticket_give_back(table_ticket *ticket, int64_t now_ns)
+{
+    ticket_prepare_end(ticket, true);
+    latch_sql_session_enqueue(ticket->store->session, &ticket->statement, now_ns);
+}
+
+/* For another ticket of the session. A wait in the server is cancelled when that is asked for. */
+static void ticket_make_room(table_ticket *ticket, int64_t now_ns)
+{
+    if (ticket->statement.is_queued) {
+        latch_sql_session_dequeue(ticket->store->session, &ticket->statement);
+    } else if (ticket_is_held(ticket)) {
+        ticket->outcome = SQL_UNANSWERED;
+        ticket_give_back(ticket, now_ns);
+    }
+}
+
+static void ticket_ask(table_ticket *ticket, const latch_op *op, int64_t now_ns)
+{
+    table_store *store = ticket->store;
+    sql_session *session = store->session;
+    int64_t longest_ms = session->longest_wait_ms < LONGEST_MS ? session->longest_wait_ms
+                                                               : LONGEST_MS;
+    int64_t left_ns = op->request.deadline_ns - now_ns;
+    int64_t left_ms = left_ns / LATCH_NS_PER_MS + 1;
+
+    if (store->ticket != NULL && store->ticket != ticket) {
+        ticket_make_room(store->ticket, now_ns);
+    }
+    store->ticket = ticket;
+    ticket->stage = TICKET_ASKED;
+    ticket->timeout_ms = left_ms < longest_ms ? left_ms : longest_ms;
+    ticket->cancel_ns = ticket->give_up_ns = LATCH_NEVER;
+    ticket->statement.is_wait = true;
+    ticket->statement.is_compensation = false;
+    ticket->statement.timeout_ns = latch_ms_to_ns(ticket->timeout_ms) + session->command_timeout_ns;
+    latch_sql_session_enqueue(session, &ticket->statement, now_ns);
+}
+
 static void ticket_write(const sql_statement *statement, char text[SQL_TEXT_MAX])
 {
     const table_ticket *ticket = LATCH_CONTAINER(statement, const table_ticket, statement);
     const table_queue *queue = ticket->store->dialect->queue;
     const sql_session *session = ticket->store->session;
-    char number[SQL_NUMBER_SIZE + 16], hex[SQL_NUMBER_SIZE], self[SQL_NUMBER_SIZE],
-        timeout[SQL_NUMBER_SIZE];
+    bool was_in_vain = ticket->stage == TICKET_UNDONE && ticket->outcome == SQL_TIMED_OUT
+                       && ticket->timeout_ms >= STALLED_MS;
+    char number[SQL_NUMBER_SIZE], self[SQL_NUMBER_SIZE], time[SQL_NUMBER_SIZE];
 
-    snprintf(number, sizeof(number), "'%" PRId64 "'::bigint", ticket->number);
-    snprintf(hex, sizeof(hex), "%016" PRIx64, (uint64_t) ticket->number);
+    snprintf(number, sizeof(number), "%016" PRIx64, (uint64_t) ticket->number);
     /* A session that was found to be behind a pooler when it was connected again refuses it. */
     snprintf(self, sizeof(self), "%" PRId64, session->is_direct ? session->number : 0);
-    snprintf(timeout, sizeof(timeout), "%" PRId64, ticket->timeout_ms);
+    snprintf(time, sizeof(time), "%" PRId64,
+             ticket->stage == TICKET_ASKED ? ticket->timeout_ms : STALLED_MS);
     snprintf(text, SQL_TEXT_MAX,
              ticket->stage == TICKET_ASKED        ? queue->ask
              : ticket->stage == TICKET_GIVEN_BACK ? queue->give_back
+             : was_in_vain                        ? queue->undo_and_end_stalled
                                                   : queue->undo,
-             number, hex, self, timeout);
+             number, self, time);
 }
 
 /* ---- Outcomes ------------------------------------------------------------------------------- */
 
-/* Of the session, or of the place in its own queue: nothing can be left in the server. */
-static bool is_end_of_session(sql_outcome outcome)
-{
-    return outcome == SQL_UNANSWERED || outcome == SQL_LOST || outcome == SQL_MOVED;
-}
-
 static void settle_asked(table_ticket *ticket, sql_outcome outcome)
 {
-    sql_session *session = ticket->store->session;
+    table_store *store = ticket->store;
+    bool is_granted = outcome == SQL_ANSWERED;
 
     if (outcome == SQL_MOVED || outcome == SQL_REFUSED) {
-        ticket->store->has_queue = false;
+        store->has_queue = false;
     }
-    if (outcome == SQL_ANSWERED) {
-        ticket->stage = TICKET_HELD;
-        ticket->age = session->age;
-        if (ticket->waiter == NULL) {
-            ticket_prepare_end(ticket, true);
-            latch_sql_session_repeat(session, &ticket->statement);
-        }
+    if (outcome == SQL_UNANSWERED || outcome == SQL_LOST || outcome == SQL_MOVED) {
+        ticket->outcome = outcome;
+        ticket->stage = TICKET_OVER; /* nothing can be left in the server */
         return;
     }
-    if (is_end_of_session(outcome)) {
-        ticket->outcome = outcome;
-        ticket->stage = TICKET_OVER;
+    if (is_granted && store->ticket == ticket) {
+        ticket->stage = TICKET_HELD;
+        ticket->age = store->session->age;
         return;
     }
     /* It may be granted at the very moment at which the wait ends by an error. */
-    ticket->outcome = ticket->statement.is_cancelled ? SQL_UNANSWERED : outcome;
-    ticket_prepare_end(ticket, false);
-    latch_sql_session_repeat(session, &ticket->statement);
+    ticket->outcome = is_granted || ticket->statement.is_cancelled ? SQL_UNANSWERED : outcome;
+    ticket_prepare_end(ticket, is_granted);
+    latch_sql_session_repeat(store->session, &ticket->statement);
 }
 
 static void ticket_settle(sql_statement *statement, sql_outcome outcome, const sql_result *result)
@@ -186,7 +202,7 @@ static void ticket_settle(sql_statement *statement, sql_outcome outcome, const s
         settle_asked(ticket, outcome);
     } else {
         ticket->stage = TICKET_OVER;
-        is_stuck = outcome != SQL_ANSWERED && !is_end_of_session(outcome);
+        is_stuck = outcome != SQL_ANSWERED && outcome != SQL_LOST && outcome != SQL_MOVED;
     }
     if (ticket->waiter == NULL && ticket->stage == TICKET_OVER) {
         ticket_free(ticket);
@@ -209,21 +225,6 @@ bool latch_table_may_queue(const latch_op *op)
            && op->request.wait && latch_op_acquires(op) && op->lease->mode == LATCH_FREE;
 }
 
-/* A session has the same ticket as often as it asks for it. */
-static bool has_rival_in_session(const table_hold *hold)
-{
-    const latch_link *tickets = &hold->store->tickets;
-
-    for (const latch_link *link = tickets->next; link != tickets; link = link->next) {
-        const table_ticket *ticket = LATCH_CONTAINER(link, const table_ticket, link);
-
-        if (ticket->number == hold->ticket_number && ticket->waiter != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 latch_status latch_table_queue(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
@@ -236,10 +237,9 @@ latch_status latch_table_queue(latch_op *op, int64_t now_ns)
         if (op->expiry_ns != 0 && op->expiry_ns < hold->retry_ns) {
             hold->retry_ns = op->expiry_ns;
         }
+    } else if (hold->ticket != NULL && hold->ticket->statement.is_queued) {
+        return LATCH_CONFLICT; /* it has made room during the attempt */
     } else {
-        if (hold->ticket == NULL && has_rival_in_session(hold)) {
-            return LATCH_CONFLICT;
-        }
         if (hold->ticket == NULL && ticket_make(hold) == NULL) {
             return latch_fail_memory(op->error);
         }
@@ -291,14 +291,11 @@ static latch_status await_release(latch_op *op, table_ticket *ticket, int64_t no
     return LATCH_AGAIN;
 }
 
-static latch_status go_on_without_ticket(latch_op *op, table_ticket *ticket, int64_t now_ns)
+static latch_status go_on_without_ticket(latch_op *op, const table_ticket *ticket, int64_t now_ns)
 {
     table_hold *hold = op->state;
 
     switch (ticket->outcome) {
-        case SQL_UNANSWERED:
-            ticket_ask(ticket, op, now_ns);
-            return latch_table_await_turn(op, now_ns);
         case SQL_TIMED_OUT:
             return LATCH_AGAIN;
         case SQL_NO_MEMORY:
@@ -312,20 +309,16 @@ static latch_status go_on_without_ticket(latch_op *op, table_ticket *ticket, int
 
 latch_status latch_table_await_turn(latch_op *op, int64_t now_ns)
 {
-    table_hold *hold = op->state;
-    table_ticket *ticket = hold->ticket;
+    table_ticket *ticket = ((table_hold *) op->state)->ticket;
     latch_status status;
 
-    if (ticket->stage == TICKET_HELD) {
-        return await_release(op, ticket, now_ns);
-    }
     if (ticket->statement.is_queued) {
         status = drive_ticket(op, ticket, now_ns);
         if (status != LATCH_DONE) {
             return status;
         }
     }
-    if (op->cancelled || !op->request.wait) {
+    if (op->cancelled) {
         return LATCH_CONFLICT;
     }
     return ticket->stage == TICKET_HELD ? await_release(op, ticket, now_ns)
@@ -334,40 +327,41 @@ latch_status latch_table_await_turn(latch_op *op, int64_t now_ns)
 
 /* ---- Ends of waits -------------------------------------------------------------------------- */
 
+/* The time-out of the server is that of the request. Out of time, it attempts once more: the first
+ * waiter may be a process that was stopped. */
 bool latch_table_cancel_turn(latch_op *op, int64_t now_ns)
 {
-    const table_hold *hold = op->state;
+    table_hold *hold = op->state;
     table_ticket *ticket = hold->ticket;
 
     if (ticket == NULL || !ticket->statement.is_queued
         || latch_sql_session_dequeue(ticket->store->session, &ticket->statement)) {
         return false;
     }
-    ticket->cancel_ns = op->cancelled ? now_ns : now_ns + TIMEOUT_GRACE_NS;
+    ticket->cancel_ns = op->cancelled ? now_ns : now_ns + TABLE_GRACE_NS;
     ticket->give_up_ns = now_ns + CANCEL_GRACE_NS;
+    hold->give_up_ns = now_ns + TABLE_GRACE_NS;
     return true;
 }
 
 void latch_table_leave_queue(table_hold *hold, int64_t now_ns)
 {
     table_ticket *ticket = hold->ticket;
-    sql_session *session = hold->store->session;
+    table_store *store = hold->store;
 
     if (ticket == NULL) {
         return;
     }
     hold->ticket = NULL;
     ticket->waiter = NULL;
-    if (ticket->statement.is_queued) {
-        /* Freed when it is settled. */
-        if (!latch_sql_session_dequeue(session, &ticket->statement) && ticket->statement.is_wait) {
-            latch_sql_session_cancel(session, now_ns);
-        }
-    } else if (ticket_is_held(ticket)) {
-        ticket_prepare_end(ticket, true);
-        latch_sql_session_enqueue(session, &ticket->statement, now_ns);
-        latch_sql_session_flush(session, now_ns);
-    } else {
+    store->ticket = store->ticket == ticket ? NULL : store->ticket;
+    if (ticket_is_held(ticket)) {
+        ticket_give_back(ticket, now_ns);
+        latch_sql_session_flush(store->session, now_ns);
+    } else if (!ticket->statement.is_queued) {
         ticket_free(ticket);
-    }
+    } else if (ticket->stage == TICKET_ASKED
+               && !latch_sql_session_dequeue(store->session, &ticket->statement)) {
+        latch_sql_session_lose(store->session, SQL_LOST, "a wait in it was abandoned");
+    } /* else it is freed with its answer */
 }

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-/* Time in which a statement is answered whose request is given up. */
-#define GRACE_NS (250 * LATCH_NS_PER_MS)
 /* The longest TTL, where the column has no limit: 100 years. */
 #define TTL_MAX_MS (INT64_C(100) * 365 * 24 * 3600 * 1000)
 
@@ -85,12 +83,13 @@ static latch_status advance_request(latch_op *op, int64_t now_ns)
 
     while (status == LATCH_AGAIN) {
         if (!hold->statement.is_queued && hold->outcome == SQL_UNANSWERED) {
-            status = hold->ticket != NULL ? latch_table_await_turn(op, now_ns) : LATCH_AGAIN;
+            if (hold->ticket != NULL && is_attempt(hold)) {
+                status = latch_table_await_turn(op, now_ns);
+            } else if (op->cancelled && is_attempt(hold)) {
+                status = LATCH_CONFLICT;
+            }
             if (status != LATCH_AGAIN) {
                 return status;
-            }
-            if (op->cancelled && is_attempt(hold)) {
-                return LATCH_CONFLICT;
             }
             if (now_ns < hold->retry_ns) {
                 return want_timer(op, hold->retry_ns);
@@ -302,13 +301,14 @@ latch_status latch_table_cancel(latch_op *op)
         latch_table_leave_queue(hold, now_ns);
         return LATCH_CONFLICT;
     }
-    hold->give_up_ns = now_ns + GRACE_NS;
+    hold->give_up_ns = now_ns + TABLE_GRACE_NS;
     return table_advance(op, now_ns);
 }
 
 void latch_table_abandon(latch_op *op)
 {
     table_hold *hold = op->state;
+    int64_t now_ns = latch_engine_now_ns(op->lease->store->engine);
 
     if (latch_table_is_inspection(op)) {
         if (op->state != NULL) {
@@ -316,9 +316,14 @@ void latch_table_abandon(latch_op *op)
         }
         return;
     }
-    if (hold != NULL && hold->statement.is_queued
+    if (hold == NULL) {
+        return;
+    }
+    if (hold->statement.is_queued
         && !latch_sql_session_dequeue(hold->store->session, &hold->statement)) {
-        give_up(op->lease, latch_engine_now_ns(op->lease->store->engine));
+        give_up(op->lease, now_ns);
+    } else {
+        latch_table_leave_queue(hold, now_ns);
     }
 }
 

@@ -132,16 +132,11 @@ static void text_add_rows_in_turn(table_text *text)
     }
 }
 
-static void text_add_ticket(table_text *text, bool in_hex)
+static void text_add_ticket(table_text *text)
 {
-    int64_t number = text->hold->ticket_number;
-    char digits[SQL_NUMBER_SIZE + 16];
+    char digits[SQL_NUMBER_SIZE];
 
-    if (in_hex) {
-        snprintf(digits, sizeof(digits), "%016" PRIx64, (uint64_t) number);
-    } else {
-        snprintf(digits, sizeof(digits), "'%" PRId64 "'::bigint", number);
-    }
+    snprintf(digits, sizeof(digits), "%016" PRIx64, (uint64_t) text->hold->ticket_number);
     text_add(text, digits);
 }
 
@@ -216,10 +211,7 @@ static void text_add_part(table_text *text, char letter)
             text_add_rows_in_turn(text);
             break;
         case 'q':
-            text_add_ticket(text, false);
-            break;
-        case 'h':
-            text_add_ticket(text, true);
+            text_add_ticket(text);
             break;
         default:
             break;
@@ -330,19 +322,24 @@ static void settle_for_nobody(table_hold *hold)
     }
 }
 
-/* Servers that only speak PostgreSQL's protocol may have no advisory locks: the statement is sent
- * again without them. */
+bool latch_table_stop_notifying(table_store *store)
+{
+    bool has_notified = store->has_notifications;
+
+    store->has_notifications = store->has_queue = false;
+    return has_notified;
+}
+
 static bool do_without_queue(table_hold *hold)
 {
-    table_store *store = hold->store;
     bool is_in_turn = hold->action == TABLE_ACQUIRE_IN_TURN;
 
-    if (!store->has_notifications || (!is_in_turn && hold->action != TABLE_RELEASE)) {
+    if ((!is_in_turn && hold->action != TABLE_RELEASE)
+        || !latch_table_stop_notifying(hold->store)) {
         return false;
     }
-    store->has_notifications = store->has_queue = false;
     latch_table_hold_set_action(hold, is_in_turn ? TABLE_ACQUIRE : TABLE_RELEASE);
-    latch_sql_session_repeat(store->session, &hold->statement);
+    latch_sql_session_repeat(hold->store->session, &hold->statement);
     return true;
 }
 

@@ -122,7 +122,6 @@ static latch_status prepare_table_store(table_store *store, const sql_session *o
     latch_status status = LATCH_DONE;
 
     store->dialect = find_dialect(store->options);
-    latch_list_init(&store->tickets);
     store->has_notifications = store->dialect != NULL && store->dialect->queue != NULL
                                && store->options->dsn != NULL;
     store->has_queue = store->has_notifications;

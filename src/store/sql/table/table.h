@@ -29,6 +29,9 @@
 #define TABLE_NAMES_MAX 2        /* rows of a lock */
 #define TABLE_NAME_MAX 255       /* bytes of a row's name */
 #define TABLE_IDENTIFIER_MAX 130 /* bytes of the name of a table or a column */
+/* Time in which a statement is answered whose request is given up, and in which the server ends a
+ * wait by its own time-out. */
+#define TABLE_GRACE_NS (250 * LATCH_NS_PER_MS)
 #define TABLE_LITERAL_SIZE (4 * TABLE_NAME_MAX + 16)
 
 /* ---- Dialects ------------------------------------------------------------------------------- */
@@ -68,7 +71,7 @@ typedef enum {
  *     x            the expiry of a TTL that begins now
  *     s            that TTL, in seconds
  *     u            as r, but only if it is this holder's turn
- *     q, h         the number of the lock's ticket, also in hex
+ *     q            the number of the lock's ticket, in hex
  *
  * How waiters queue: the first one has the ticket of the lock, an advisory lock of its session, and
  * is notified of releases; the others wait for the ticket in the server, first in, first out.
@@ -76,11 +79,13 @@ typedef enum {
 typedef struct table_queue {
     const char *is_its_turn; /* condition: nobody has the ticket */
     const char *release;     /* a TABLE_RELEASE that notifies the first waiter */
-    /* Formats of printf(): %1$s is the ticket's number, %2$s the same in hex, %3$s the session's
-     * number, %4$s the milliseconds to wait. */
+    /* Formats of printf(): %1$s is the ticket's number in hex, %2$s the session's number, %3$s the
+     * milliseconds to wait. */
     const char *ask;       /* for notifications and the ticket */
     const char *give_back; /* both of them */
     const char *undo;      /* the same, where it is unknown whether they are there */
+    /* The same, and ends the session that has the ticket if that has been idle for %3$s ms. */
+    const char *undo_and_end_stalled;
 } table_queue;
 
 typedef struct table_dialect {
@@ -127,6 +132,8 @@ typedef struct table_options {
     latch_table_options table; /* none of its names is NULL */
 } table_options;
 
+typedef struct table_ticket table_ticket;
+
 typedef struct table_store {
     latch_store store;
     latch_store_info info;
@@ -138,7 +145,7 @@ typedef struct table_store {
     /* As far as is known: the server has what a queue needs, so that releases notify a waiter; and
      * this store's waiters may queue, as there is no pooler. */
     bool has_notifications, has_queue;
-    latch_link tickets;       /* of table_ticket: what this session has asked for */
+    table_ticket *ticket;     /* the last one that a request of this session waits for, or NULL */
     char create_trouble[256]; /* of the last attempt to create the table */
 } table_store;
 
@@ -156,8 +163,6 @@ latch_status latch_table_options_copy(latch_engine *engine, const latch_store_op
 void latch_table_options_free(latch_engine *engine, table_options *options);
 
 /* ---- Holds ---------------------------------------------------------------------------------- */
-
-typedef struct table_ticket table_ticket;
 
 /* The names of a lock's rows. */
 typedef struct table_names {
@@ -225,6 +230,9 @@ extern const sql_statement_class latch_table_statement, latch_table_pruning, lat
 /* Writes a statement with its values: of that hold, or NULL for one of no lock. */
 void latch_table_write(const table_store *store, const table_hold *hold, table_action action,
                        char text[SQL_TEXT_MAX]);
+/* A statement of the queue was refused: servers that only speak PostgreSQL's protocol may have no
+ * advisory locks. True: it is to be sent again, as it is written without them. */
+bool latch_table_stop_notifying(table_store *store);
 /* What creates the table for a request: its source of fencing tokens comes first. */
 table_action latch_table_to_create(const latch_op *op);
 /* Sets what the hold's next statement does. */
