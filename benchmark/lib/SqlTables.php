@@ -120,8 +120,14 @@ final class SqlTables
             $store === 'mysql' ? [Subject::Latch] : Subject::ALIKE,
         );
 
+        $handOffs = [];
+        if ($store === 'postgresql') {
+            $handOffs = $queues->handOff("$store, table", self::HANDOFFS);
+            $handOffs[1]['c'] = $this->programs->raw('table_handoff', self::HANDOFFS[1], ...$address->parts());
+        }
+
         return [
-            'handoff_ns' => $store === 'postgresql' ? $queues->handOff("$store, table", self::HANDOFFS) : [],
+            'handoff_ns' => $handOffs,
             'contention' => $queues->contention(
                 "$store, table",
                 secondsOf: $store === 'postgresql' ? self::QUEUERS_SECONDS : self::POLLERS_SECONDS,

@@ -19,8 +19,10 @@
 #define TICKET "2c624232cdd22177"
 #define RELEASE_AND_NOTIFY_TEXT(name, token)                                                       \
     "WITH released AS (" RELEASE_TEXT(name, token) " RETURNING 1) SELECT CASE WHEN"                \
-    " pg_try_advisory_xact_lock(x'" TICKET "'::bigint) THEN NULL"                                  \
-    " ELSE pg_notify('latch_" TICKET "', '') END FROM released"
+                                                   " pg_try_advisory_xact_lock(x'" TICKET          \
+                                                   "'::bigint) THEN NULL"                          \
+                                                   " ELSE pg_notify('latch_" TICKET                \
+                                                   "', '') END FROM released"
 
 const char *const address_usage = "CONNINFO";
 const int address_size = 1;
