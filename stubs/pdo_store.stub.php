@@ -112,7 +112,7 @@ class PdoStore implements \Latch\PersistingStoreInterface
      * @throws \Latch\Exception\InvalidArgumentException when an element of $holders is no string
      * @throws \Latch\Exception\LockStorageException
      *
-     * @implementation-alias Latch\Store\RedisStore::forceRelease
+     * @implementation-alias Latch\Store\NativeStore::forceRelease
      */
     public function forceRelease(\Latch\Key $key, array $holders): int {}
 }
@@ -228,7 +228,7 @@ class DoctrineDbalStore implements \Latch\PersistingStoreInterface
      * @throws \Latch\Exception\InvalidArgumentException when an element of $holders is no string
      * @throws \Latch\Exception\LockStorageException
      *
-     * @implementation-alias Latch\Store\RedisStore::forceRelease
+     * @implementation-alias Latch\Store\NativeStore::forceRelease
      */
     public function forceRelease(\Latch\Key $key, array $holders): int {}
 }

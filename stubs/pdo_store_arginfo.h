@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 758c692147e4acca106754b3837c84a7a9bb3d49 */
+ * Stub hash: 2357aaa5f1291693f71ab67652e3e816633392b2 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_PdoStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, connOrDsn, PDO, MAY_BE_STRING, NULL)
@@ -78,7 +78,7 @@ ZEND_METHOD(Latch_Store_NativeStore, delete);
 ZEND_METHOD(Latch_Store_NativeStore, exists);
 ZEND_METHOD(Latch_Store_NativeStore, inspect);
 ZEND_METHOD(Latch_Store_NativeStore, listHeld);
-ZEND_METHOD(Latch_Store_RedisStore, forceRelease);
+ZEND_METHOD(Latch_Store_NativeStore, forceRelease);
 ZEND_METHOD(Latch_Store_DoctrineDbalStore, __construct);
 ZEND_METHOD(Latch_Store_DoctrineDbalStore, createTable);
 ZEND_METHOD(Latch_Store_DoctrineDbalStore, configureSchema);
@@ -94,7 +94,7 @@ static const zend_function_entry class_Latch_Store_PdoStore_methods[] = {
 	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_PdoStore_exists, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Store_PdoStore_inspect, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, listHeld, listHeld, arginfo_class_Latch_Store_PdoStore_listHeld, ZEND_ACC_PUBLIC)
-	ZEND_MALIAS(Latch_Store_RedisStore, forceRelease, forceRelease, arginfo_class_Latch_Store_PdoStore_forceRelease, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, forceRelease, forceRelease, arginfo_class_Latch_Store_PdoStore_forceRelease, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -109,7 +109,7 @@ static const zend_function_entry class_Latch_Store_DoctrineDbalStore_methods[] =
 	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_DoctrineDbalStore_exists, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Store_DoctrineDbalStore_inspect, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, listHeld, listHeld, arginfo_class_Latch_Store_DoctrineDbalStore_listHeld, ZEND_ACC_PUBLIC)
-	ZEND_MALIAS(Latch_Store_RedisStore, forceRelease, forceRelease, arginfo_class_Latch_Store_DoctrineDbalStore_forceRelease, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, forceRelease, forceRelease, arginfo_class_Latch_Store_DoctrineDbalStore_forceRelease, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

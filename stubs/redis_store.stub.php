@@ -116,6 +116,8 @@ class RedisStore implements \Latch\SharedLockStoreInterface
      *
      * @throws \Latch\Exception\InvalidArgumentException when an element of $holders is no string
      * @throws \Latch\Exception\LockStorageException
+     *
+     * @implementation-alias Latch\Store\NativeStore::forceRelease
      */
     public function forceRelease(\Latch\Key $key, array $holders): int {}
 }

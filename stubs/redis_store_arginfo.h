@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 5a893dd2fea0dae025bd7d46314240689a56b5d5 */
+ * Stub hash: 9ea4c81ff07f026e97510d42cdd50c9d34357b65 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_RedisStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, redis, Redis|Relay\\Relay|Relay\\Cluster|RedisArray|RedisCluster|Predis\\ClientInterface, MAY_BE_STRING, NULL)
@@ -45,7 +45,7 @@ ZEND_METHOD(Latch_Store_NativeStore, delete);
 ZEND_METHOD(Latch_Store_NativeStore, exists);
 ZEND_METHOD(Latch_Store_NativeStore, inspect);
 ZEND_METHOD(Latch_Store_RedisStore, listHeld);
-ZEND_METHOD(Latch_Store_RedisStore, forceRelease);
+ZEND_METHOD(Latch_Store_NativeStore, forceRelease);
 
 
 static const zend_function_entry class_Latch_Store_RedisStore_methods[] = {
@@ -57,7 +57,7 @@ static const zend_function_entry class_Latch_Store_RedisStore_methods[] = {
 	ZEND_MALIAS(Latch_Store_NativeStore, exists, exists, arginfo_class_Latch_Store_RedisStore_exists, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Store_RedisStore_inspect, ZEND_ACC_PUBLIC)
 	ZEND_ME(Latch_Store_RedisStore, listHeld, arginfo_class_Latch_Store_RedisStore_listHeld, ZEND_ACC_PUBLIC)
-	ZEND_ME(Latch_Store_RedisStore, forceRelease, arginfo_class_Latch_Store_RedisStore_forceRelease, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, forceRelease, forceRelease, arginfo_class_Latch_Store_RedisStore_forceRelease, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 4a2522b6f1209ab286039464e62abd8d701aa2d5 */
+ * Stub hash: 0fd9e7697733ebae30e55c07917daf300cf28e59 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_RedisStringStore___construct, 0, 0, 1)
 	ZEND_ARG_OBJ_TYPE_MASK(0, redis, Redis|Relay\\Relay|Relay\\Cluster|RedisArray|RedisCluster|Predis\\ClientInterface, MAY_BE_STRING, NULL)
@@ -58,7 +58,7 @@ ZEND_METHOD(Latch_Store_RedisStringStore, owner);
 ZEND_METHOD(Latch_Store_RedisStringStore, evict);
 ZEND_METHOD(Latch_Store_NativeStore, inspect);
 ZEND_METHOD(Latch_Store_NativeStore, listHeld);
-ZEND_METHOD(Latch_Store_RedisStore, forceRelease);
+ZEND_METHOD(Latch_Store_NativeStore, forceRelease);
 
 
 static const zend_function_entry class_Latch_Store_RedisStringStore_methods[] = {
@@ -73,7 +73,7 @@ static const zend_function_entry class_Latch_Store_RedisStringStore_methods[] = 
 	ZEND_ME(Latch_Store_RedisStringStore, evict, arginfo_class_Latch_Store_RedisStringStore_evict, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, inspect, inspect, arginfo_class_Latch_Store_RedisStringStore_inspect, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(Latch_Store_NativeStore, listHeld, listHeld, arginfo_class_Latch_Store_RedisStringStore_listHeld, ZEND_ACC_PUBLIC)
-	ZEND_MALIAS(Latch_Store_RedisStore, forceRelease, forceRelease, arginfo_class_Latch_Store_RedisStringStore_forceRelease, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(Latch_Store_NativeStore, forceRelease, forceRelease, arginfo_class_Latch_Store_RedisStringStore_forceRelease, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

@@ -32,7 +32,8 @@ latch_dev_so() {
         latch_say 'configuring'
         latch_quietly "$LATCH_WORK/log/dev-configure.log" latch_in_shell dev.sh latch_dev_configure "$folder"
     fi
-    make -s -C "$folder/build" -j"$(nproc)" LIBTOOL="\$(SHELL) $folder/build/libtool --silent" build-modules 2>&1 \
+    latch_sharing "$LATCH_WORK" make -s -C "$folder/build" -j"$(nproc)" \
+        LIBTOOL="\$(SHELL) $folder/build/libtool --silent" build-modules 2>&1 \
         | sed "s,$folder/source/,,g" >&2 || status=${PIPESTATUS[0]}
     return "$status"
 }

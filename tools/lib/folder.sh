@@ -34,6 +34,7 @@ latch_isolated() {
     # sudo removes most variables.
     latch_as_root env "HOME=$HOME" "LATCH_CACHE=$LATCH_CACHE" "LATCH_SUITE=$LATCH_SUITE" \
         "LATCH_PHP_VERSION=$LATCH_PHP_VERSION" "LATCH_USER=$(id -u):$(id -g)" \
+        ${CCACHE_BASEDIR:+"CCACHE_BASEDIR=$CCACHE_BASEDIR"} ${CCACHE_NOHASHDIR:+CCACHE_NOHASHDIR=1} \
         unshare --mount --pid --ipc --fork --kill-child -- \
         "${LATCH_SHELL[@]}" "$1" "$LATCH_ROOT/tools/lib/folder.sh" "$@"
 }
@@ -59,7 +60,9 @@ latch_enter() {
     for path in "$LATCH_ROOT" ''; do
         mount -o remount,bind,ro "$folder$path"
     done
-    env -u TMPDIR LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    # Another Debian's ccache has a folder of its own.
+    env -u TMPDIR LC_ALL=C PATH=/usr/lib/ccache:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        CCACHE_DIR="$LATCH_CACHE/ccache-${folder##*/}" CCACHE_MAXSIZE=1G \
         chroot --userspec="$LATCH_USER" "$folder" \
         "${LATCH_SHELL[@]}" "$2" "$LATCH_ROOT/tools/lib/$1" "${@:2}"
 }

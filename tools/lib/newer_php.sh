@@ -11,7 +11,7 @@ LATCH_TOOL_PACKAGES=(libfcgi-bin util-linux redis-server "${LATCH_SQL_SERVER_PAC
 LATCH_STRICT='-g -Wall -Wextra -Wshadow -Werror'
 
 latch_folder_with_8.4() {
-    latch_folder trixie "${LATCH_BUILD_PACKAGES[@]}" php8.4-fpm php8.4-pgsql php8.4-mysql \
+    latch_folder trixie ccache "${LATCH_BUILD_PACKAGES[@]}" php8.4-fpm php8.4-pgsql php8.4-mysql \
         php8.4-mbstring php8.4-redis php8.4-xml "${LATCH_TOOL_PACKAGES[@]}" "${LATCH_PHP_BUILD_PACKAGES[@]}"
 }
 

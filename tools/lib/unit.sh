@@ -36,13 +36,21 @@ count_log() {
     count "$label" "$passed" "$failed" "$skipped"
 }
 
-# run_unit LABEL LOG COMMAND...: compiles by make, with its arguments, on all the processors that there are; then runs the
-# tests, several for each processor, as they wait for most of their time. What cannot be compiled fails once more then.
+# build_unit LOG COMMAND...: compiles by make, with its arguments, on all the processors that there are. What cannot be
+# compiled fails when it is to run.
+build_unit() {
+    local log=$1
+    shift
+    latch_sharing "$LATCH_ROOT" latch_alone "${LATCH_WORK##*/}-unit" "$@" -j"$(nproc)" all \
+        > "$log.build" 2>&1 < /dev/null || true
+}
+
+# run_unit LABEL LOG COMMAND...: compiles; then runs the tests, several for each processor, as they wait for most of their
+# time.
 run_unit() {
     local label=$1 log=$2 status=0
     shift 2
-    latch_sharing "$LATCH_ROOT" latch_alone "${LATCH_WORK##*/}-unit" "$@" -j"$(nproc)" all \
-        > "$log.build" 2>&1 < /dev/null || true
+    build_unit "$log" "$@"
     "$@" -j"$(($(nproc) * 4))" run > "$log" 2>&1 < /dev/null || status=$?
     count_log "$label" "$log" "$status"
 }

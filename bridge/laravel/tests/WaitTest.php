@@ -112,23 +112,22 @@ final class WaitTest extends LaravelTestCase
                 } catch (Illuminate\Contracts\Cache\LockTimeoutException) {
                 }
                 pcntl_async_signals(true);
-                pcntl_signal(SIGALRM, function () {
-                    pcntl_alarm(1); // Again, as one may get lost in the code around a query.
-                    throw new Error('alarm'); // An Exception in a query is Laravel's.
-                });
-                pcntl_alarm(1);
+                pcntl_signal(SIGALRM, fn () => throw new Error('alarm')); // An Exception in a query is Laravel's.
                 try {
                     $locks[$arguments[0]]->block(20);
                 } finally {
-                    pcntl_alarm(0);
+                    pcntl_signal(SIGALRM, SIG_IGN);
                 }
                 PHP, $name);
             $waiter->awaitQueued();
         }
         foreach ([$first, $second] as $waiter) {
-            $answer = $waiter->outcome();
-            self::assertSame('Error', $answer->error);
-            self::assertLessThan(2.2 + self::SOON, $answer->seconds());
+            // PHP forgets a signal that comes when a query has just thrown an exception (zend_call_function() does nothing then).
+            for ($sent = 0; !$waiter->hasAnswered() && $sent < 10; $sent++) {
+                posix_kill($waiter->pid(), \SIGALRM);
+                usleep(500000);
+            }
+            self::assertSame('Error', $waiter->outcome()->error);
         }
         $holder->call($name, 'release');
         self::assertTrue($first->call($name, 'get'));

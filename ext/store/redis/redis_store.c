@@ -11,7 +11,6 @@
 #include "ext/standard/info.h"
 #include "zend_attributes.h"
 #include "zend_exceptions.h"
-#include "zend_smart_str.h"
 
 #include "stubs/redis_store_arginfo.h"
 
@@ -167,48 +166,6 @@ PHP_METHOD(Latch_Store_RedisStore, listHeld)
         Z_PARAM_BOOL(foreign)
     ZEND_PARSE_PARAMETERS_END();
     php_latch_store_list_held(Z_OBJ_P(ZEND_THIS), foreign, return_value);
-}
-
-/* The identities, with blanks between them; NULL after throwing. */
-static zend_string *join_identities(HashTable *holders)
-{
-    smart_str joined = {0};
-    zval *holder;
-
-    ZEND_HASH_FOREACH_VAL(holders, holder)
-    {
-        ZVAL_DEREF(holder);
-        if (Z_TYPE_P(holder) != IS_STRING || Z_STRLEN_P(holder) != LATCH_IDENTITY_LENGTH
-            || strspn(Z_STRVAL_P(holder), "0123456789abcdef") != LATCH_IDENTITY_LENGTH) {
-            smart_str_free(&joined);
-            php_latch_throw_argument(php_latch_invalid_argument_ce, 2, "holders",
-                                     "must be a list of ids as inspect() tells them");
-            return NULL;
-        }
-        smart_str_appends(&joined, " ");
-        smart_str_append(&joined, Z_STR_P(holder));
-    }
-    ZEND_HASH_FOREACH_END();
-    smart_str_0(&joined);
-    return joined.s != NULL ? joined.s : ZSTR_EMPTY_ALLOC();
-}
-
-PHP_METHOD(Latch_Store_RedisStore, forceRelease)
-{
-    zend_string *resource, *identities;
-    zend_object *key;
-    HashTable *holders;
-
-    ZEND_PARSE_PARAMETERS_START(2, 2)
-        Z_PARAM_OBJ_OF_CLASS(key, php_latch_key_ce)
-        Z_PARAM_ARRAY_HT(holders)
-    ZEND_PARSE_PARAMETERS_END();
-    resource = php_latch_key_resource(key);
-    identities = resource != NULL ? join_identities(holders) : NULL;
-    if (identities != NULL) {
-        php_latch_store_evict(Z_OBJ_P(ZEND_THIS), resource, identities, return_value);
-        zend_string_release(identities);
-    }
 }
 
 static void register_redis_store(void)

@@ -37,7 +37,7 @@ static const char *refusal_of(const latch_request *request)
         case LATCH_INSPECT:
         case LATCH_LIST:
         case LATCH_EVICT:
-            return "holders of locks are known in PostgreSQL, MySQL and SQLite alone";
+            return "this database cannot tell who holds a lock: PostgreSQL, MySQL and SQLite can";
         case LATCH_ACQUIRE:
         case LATCH_REFRESH:
             return request->ttl_ms == 0 ? "a lock in a table needs a TTL" : NULL;

@@ -52,6 +52,6 @@ foreach ([fn () => $other->inspect(new Key('r')), fn () => $other->listHeld(), f
     echo outcome($ask), "\n";
 }
 --EXPECT--
-Latch\Exception\LockStorageException: Failed to inspect the "r" lock: holders of locks are known in PostgreSQL, MySQL and SQLite alone.
-Latch\Exception\LockStorageException: Failed to list the locks: holders of locks are known in PostgreSQL, MySQL and SQLite alone.
-Latch\Exception\LockStorageException: Failed to take away the "r" lock: holders of locks are known in PostgreSQL, MySQL and SQLite alone.
+Latch\Exception\LockStorageException: Failed to inspect the "r" lock: this database cannot tell who holds a lock: PostgreSQL, MySQL and SQLite can.
+Latch\Exception\LockStorageException: Failed to list the locks: this database cannot tell who holds a lock: PostgreSQL, MySQL and SQLite can.
+Latch\Exception\LockStorageException: Failed to take away the "r" lock: this database cannot tell who holds a lock: PostgreSQL, MySQL and SQLite can.

@@ -143,7 +143,7 @@ foreach (['pgsql' => Ground::postgresql(...), 'mysql' => Ground::mysql(...), 'sq
     $pdo->exec('CREATE TABLE inside (name VARCHAR(20) PRIMARY KEY)');
     $children = array_map(fn (int $number) => fork(function ($parent) use ($connect, $number) {
         $pdo = $connect();
-        $pdo->exec($pdo->getAttribute(PDO::ATTR_DRIVER_NAME) === 'sqlite' ? 'PRAGMA busy_timeout = 60000' : 'SELECT 1');
+        $pdo->setAttribute(PDO::ATTR_TIMEOUT, 60); // SQLite's time to wait for others
         $store = new PdoStore($connect(), OPTIONS, 0.5);
         for ($round = 0; $round < 10; $round++) {
             $name = 'lock ' . ($round + $number) % 2;

@@ -144,6 +144,15 @@ check_same('t', $pdo->query("SELECT key_expiration > extract(epoch from clock_ti
     . hash('sha256', 'mine') . "'")->fetchColumn() ? 't' : 'f', 'by the time now');
 $lock->release();
 $pdo->commit();
+/* Nor does a missing table spoil it. */
+$pdo->beginTransaction();
+$inside = new PdoStore($pdo, ['db_table' => 'made_inside']);
+check(!$inside->exists(new Key('x')), 'looked for');
+$inside->save($key = new Key('x'));
+check($inside->exists($key), 'made in a transaction');
+check_same(1, (int) $pdo->query('SELECT count(*) FROM made_inside')->fetchColumn(), 'the transaction goes on');
+$pdo->rollBack();
+check_same(null, $pdo->query("SELECT to_regclass('made_inside')")->fetchColumn(), 'and gone with it');
 echo outcome(fn () => $store->createTable()), "\n";
 $byDsn = new PdoStore($server->pdoDsn(), ['db_username' => $server::USER, 'db_password' => $server::PASSWORD, 'db_table' => 'by_dsn']);
 $byDsn->createTable();

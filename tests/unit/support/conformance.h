@@ -24,6 +24,8 @@ enum conformance_trait {
     CONFORMANCE_OWN_TTLS = 1 << 22,   /* a request need not name a TTL */
     CONFORMANCE_UNTIMED = 1 << 23, /* a probe does not tell how long: the key of another's hold is
                                       known to be held when it is renewed */
+    CONFORMANCE_NO_HOLDERS = 1 << 28, /* of what its descriptor says, LATCH_LISTING and
+                                         LATCH_HOLDER_INFO are for other databases */
     /* Derived from the fixture and the descriptor. */
     CONFORMANCE_SERVER = 1 << 24, /* has a server that can fall silent */
     CONFORMANCE_CUTS = 1 << 25,   /* has connections that can be ended */

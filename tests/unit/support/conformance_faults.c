@@ -106,7 +106,7 @@ static void use(latch_store *store)
         inspect_once(two, LATCH_INSPECT);
         inspect_once(dropped, LATCH_INSPECT);
     }
-    if (conformance_has(LATCH_LISTING)) {
+    if (conformance_has(LATCH_LISTING) && !conformance_has(CONFORMANCE_NO_HOLDERS)) {
         inspect_once(two, LATCH_LIST);
     }
     use_waits(one, two);

@@ -124,13 +124,21 @@ static void a_store_that_cannot_take_a_lock_away_says_so(void **state)
     expect_refusal(conformance_lease(scene.r), LATCH_EVICT);
 }
 
+static void a_database_that_cannot_tell_of_holders_says_so(void **state)
+{
+    (void) state;
+    expect_refusal(conformance_lease(scene.r), LATCH_LIST);
+    expect_refusal(conformance_lease(scene.r), LATCH_EVICT);
+}
+
 const conformance_promise conformance_inspections[] = {
     PROMISE(an_inspection_finds_who_holds_and_changes_nothing, CONFORMANCE_INSPECTS,
             CONFORMANCE_GRANTS_ALL),
-    PROMISE(the_list_has_what_is_held, LATCH_LISTING, 0),
+    PROMISE(the_list_has_what_is_held, LATCH_LISTING, CONFORMANCE_NO_HOLDERS),
     PROMISE(a_store_that_cannot_tell_who_holds_says_so, 0,
             CONFORMANCE_INSPECTS | CONFORMANCE_GRANTS_ALL),
     PROMISE(a_store_that_cannot_list_its_locks_says_so, 0, LATCH_LISTING),
     PROMISE(a_store_that_cannot_take_a_lock_away_says_so, 0, LATCH_HOLDER_INFO),
+    PROMISE(a_database_that_cannot_tell_of_holders_says_so, CONFORMANCE_NO_HOLDERS, 0),
     NO_MORE_PROMISES,
 };

@@ -3,6 +3,7 @@
 #include "conformance.h"
 #include "src/base/clock.h"
 #include "src/base/context.h"
+#include "src/base/error.h"
 
 #define ROWS_MAX 512
 
@@ -129,8 +130,9 @@ int unit_database_conformance(const char *store)
     const conformance_fixture fixture = {
         .name = store,
         .store = store,
-        .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE,
-        .traits = CONFORMANCE_ALONE | CONFORMANCE_CLIENT | CONFORMANCE_UNTIMED,
+        .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_HOLDER_INFO,
+        .traits = CONFORMANCE_ALONE | CONFORMANCE_CLIENT | CONFORMANCE_UNTIMED
+                  | CONFORMANCE_NO_HOLDERS,
         .rounds = 300,
         .reset = forget_rows,
         .open = open_database,

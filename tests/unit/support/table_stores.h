@@ -73,7 +73,8 @@ void table_insert(const char *name, const char *token, double seconds);
     X(a_missing_table_holds_nothing_and_is_created)                                                \
     X(a_table_is_created_on_demand_once)                                                           \
     X(a_table_that_cannot_be_created_is_an_error)                                                  \
-    X(no_table_is_created_in_a_transaction_of_the_callers)                                         \
+    X(a_missing_table_ends_no_transaction_of_the_callers)                                          \
+    X(a_read_only_transaction_of_the_callers_goes_on)                                              \
     X(a_statement_that_waits_for_a_row_is_sent_again)                                              \
     X(a_row_that_stays_locked_is_an_error)                                                         \
     X(either_name_is_locked_where_both_are_asked_for)                                              \

@@ -240,18 +240,57 @@ void a_table_that_cannot_be_created_is_an_error(void **state)
     UNIT_CHECK(!unit_held(lease) && !lease->busy);
 }
 
-void no_table_is_created_in_a_transaction_of_the_callers(void **state)
+static void in_transaction(const latch_sql_runner *runner, const char *statement)
+{
+    latch_sql_change change;
+
+    UNIT_CHECK(runner->execute(runner->context, statement, &change, &unit.error) == LATCH_DONE);
+}
+
+static void expect_whole_transaction(const latch_sql_runner *runner)
+{
+    UNIT_CHECK(runner->is_in_transaction(runner->context));
+    in_transaction(runner, strcmp(SERVER.driver, "pgsql") == 0 ? "SET LOCAL lock_timeout = 1000"
+                                                               : "SET @latch = 1");
+}
+
+/* MySQL would end the transaction. */
+void a_missing_table_ends_no_transaction_of_the_callers(void **state)
 {
     const latch_sql_runner runner = SERVER.runner();
     latch_lease *lease = table_lease_in(table_runner_store(&runner), "r");
-    latch_sql_change change;
+    bool can_create = strcmp(SERVER.driver, "pgsql") == 0;
 
     (void) state;
-    UNIT_CHECK(runner.execute(runner.context, "BEGIN", &change, &unit.error) == LATCH_DONE);
+    in_transaction(&runner, "BEGIN");
+    UNIT_CHECK(table_try(lease, LATCH_REFRESH, MINUTE) == LATCH_CONFLICT);
+    UNIT_CHECK(table_try(lease, LATCH_PROBE, 0) == LATCH_CONFLICT);
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE)
+               == (can_create ? LATCH_DONE : LATCH_ERROR_STORE));
+    assert_true(can_create || strstr(unit.error.message, "before a transaction begins") != NULL);
+    expect_whole_transaction(&runner);
+    in_transaction(&runner, "ROLLBACK");
+    /* What was created is gone with the transaction. */
+    in_transaction(&runner, "BEGIN");
+    UNIT_CHECK(table_try(lease, LATCH_RELEASE, 0) == LATCH_DONE);
+    in_transaction(&runner, "ROLLBACK");
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+}
+
+/* Nor does one that cannot be created. */
+void a_read_only_transaction_of_the_callers_goes_on(void **state)
+{
+    const latch_sql_runner runner = SERVER.runner();
+    latch_lease *lease = table_lease_in(table_runner_store(&runner), "r");
+
+    (void) state;
+    in_transaction(&runner, "START TRANSACTION READ ONLY");
     UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_ERROR_STORE);
-    assert_non_null(strstr(unit.error.message, "before a transaction begins"));
-    UNIT_CHECK(runner.is_in_transaction(runner.context));
-    UNIT_CHECK(runner.execute(runner.context, "ROLLBACK", &change, &unit.error) == LATCH_DONE);
+    if (strcmp(SERVER.driver, "pgsql") == 0) {
+        assert_non_null(strstr(unit.error.message, "could not be created in the transaction"));
+    }
+    expect_whole_transaction(&runner);
+    in_transaction(&runner, "COMMIT");
     UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
 }
 

@@ -46,7 +46,7 @@ static void contend(unit_process *self, void *argument)
 void contenders_meet_no_error(void **state)
 {
     unit_process processes[CONTENDERS];
-    char name[16];
+    char name[32];
 
     (void) state;
     table_create();
@@ -69,7 +69,7 @@ void rows_that_have_expired_are_pruned_behind_a_grant(void **state)
 {
     latch_table_options table = {.prune_probability = 1};
     latch_lease *lease = table_lease_in(table_store_with(table), "r");
-    char name[16];
+    char name[32];
 
     (void) state;
     table_create();

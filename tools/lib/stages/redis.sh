@@ -16,7 +16,7 @@ STAGE_PACKAGES=("${LATCH_UNIT_PACKAGES[@]}" "${LATCH_BUILD_PACKAGES[@]}" "php$LA
 
 stage() {
     local server=$STAGE phpt=tests/phpt/cli/doctor_redis.phpt unit
-    unit='test_redis_answers test_redis_scripts test_redis_queue_model test_redis_handoff test_redis_sentinel test_redis_cluster'
+    unit='test_redis_answers test_redis_scripts test_redis_handoff test_redis_sentinel test_redis_cluster'
     if [[ $STAGE == valkey ]]; then
         server=valkey-8
     else

@@ -83,7 +83,15 @@ final class Process extends Program
         return $answer;
     }
 
-    /** The same, but what the code throws is an answer, too. */
+    public function hasAnswered(): bool
+    {
+        $read = [$this->pipes[1]];
+        $none = null;
+
+        return stream_select($read, $none, $none, 0) === 1;
+    }
+
+    /** The same as finish(), but what the code throws is an answer, too. */
     public function outcome(?float $patience = null): Answer
     {
         $read = [$this->pipes[1]];

@@ -201,9 +201,12 @@ static latch_status apply_table_answer(latch_op *op, int64_t now_ns)
             return go_on_with(hold, hold->is_acquiring ? TABLE_CREATE_IF_MISSING : TABLE_CREATE);
         case TABLE_CREATE_IF_MISSING:
             return go_on_with(hold, latch_table_to_acquire(op));
+        case TABLE_CREATE_INSIDE:
+            return go_on_with(hold, TABLE_FIND);
         case TABLE_FENCE:
             return apply_fence(op, now_ns);
         case TABLE_CREATE:
+        case TABLE_FIND:
         case TABLE_PRUNE: /* are no hold's, */
         case TABLE_INSPECT:
         case TABLE_LIST:
@@ -215,8 +218,8 @@ static latch_status apply_table_answer(latch_op *op, int64_t now_ns)
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
-/* There is no such table. A lock that is to be acquired has it created, but not in a transaction of
- * the caller's, which MySQL would commit for it, and which PostgreSQL has aborted already. */
+/* There is no such table. A lock that is to be acquired has it created, but not where that would
+ * end a transaction of the caller's. */
 static latch_status handle_missing_table(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
@@ -225,18 +228,31 @@ static latch_status handle_missing_table(latch_op *op, int64_t now_ns)
     if (!hold->is_acquiring) {
         return op->request.kind == LATCH_RELEASE ? apply_release(op, now_ns) : LATCH_CONFLICT;
     }
+    if (hold->has_created && hold->action == TABLE_FIND) {
+        return table_fail(op, "the table of locks is missing in",
+                          "it could not be created in the transaction");
+    }
     if (hold->has_created) {
         return table_fail(op, "the table of locks could not be created by",
                           *store->create_trouble != '\0' ? store->create_trouble
                                                          : store->session->trouble);
     }
-    if (table_is_in_transaction(store->session)) {
+    if (!store->dialect->creates_in_transaction && table_is_in_transaction(store->session)) {
         return table_fail(op, "the table of locks has to be created before a transaction begins in",
                           store->session->trouble);
     }
     hold->has_created = true;
     store->create_trouble[0] = '\0';
     return go_on_with(hold, latch_table_to_create(op));
+}
+
+static latch_status apply_find(latch_op *op, int64_t now_ns)
+{
+    table_hold *hold = op->state;
+
+    hold->affected = 0; /* of the locks' rows */
+    return strcmp(hold->value, "1") == 0 ? go_on_with(hold, latch_table_to_begin(op))
+                                         : handle_missing_table(op, now_ns);
 }
 
 /* Two processes may create it at once: what has failed for one of them is there all the same. */
@@ -304,7 +320,9 @@ latch_status latch_table_conclude(latch_op *op, int64_t now_ns)
     }
     switch (hold->outcome) {
         case SQL_ANSWERED:
-            return apply_table_answer(op, now_ns);
+            hold->store->has_table |= !hold->is_inside && hold->action != TABLE_CREATE_FENCE;
+            return hold->action == TABLE_FIND ? apply_find(op, now_ns)
+                                              : apply_table_answer(op, now_ns);
         case SQL_NO_TABLE:
             return handle_missing_table(op, now_ns);
         case SQL_CLASHED:

@@ -69,6 +69,8 @@ const table_dialect latch_table_mysql = {
              * server's number. */
             [TABLE_FENCE] = "SELECT UUID_SHORT() & 72057594037927935 FROM $t WHERE $i IN ($l)"
                             " AND $k = $o AND $e > $n LIMIT 1 FOR UPDATE",
+            [TABLE_CREATE] = "CREATE TABLE $t $d",
+            [TABLE_CREATE_IF_MISSING] = "CREATE TABLE IF NOT EXISTS $t $d",
             [TABLE_INSPECT] = "SELECT GROUP_CONCAT(" ROW
                               " SEPARATOR '') FROM $t WHERE $i IN ($l) AND $e > $n",
             [TABLE_LIST] = "SELECT GROUP_CONCAT(" ROW " ORDER BY $i SEPARATOR '') FROM"

@@ -111,6 +111,12 @@ const table_dialect latch_table_postgresql = {
             [TABLE_FENCE] = "SELECT nextval(to_regclass('$f')) FROM (SELECT 1 FROM $t WHERE $i IN"
                             " ($l) AND $k = $o AND $e > $n FOR UPDATE) AS held LIMIT 1",
             [TABLE_CREATE_FENCE] = "CREATE SEQUENCE IF NOT EXISTS $f",
+            [TABLE_CREATE] = "CREATE TABLE $t $d",
+            [TABLE_CREATE_IF_MISSING] = "CREATE TABLE IF NOT EXISTS $t $d",
+            [TABLE_CREATE_INSIDE] = "DO $$$$ BEGIN CREATE TABLE IF NOT EXISTS $t $d;"
+                                    " EXCEPTION WHEN OTHERS THEN NULL; END $$$$",
+            /* The cast would fail for a name without a table. */
+            [TABLE_FIND] = "SELECT count(to_regclass('$t'))",
             [TABLE_INSPECT] = "SELECT string_agg(" ROW ", '') FROM $t WHERE $i IN ($l) AND $e > $n",
             [TABLE_LIST] = "SELECT string_agg(" ROW ", '' ORDER BY $i) FROM (SELECT $i, $k, $e"
                            " FROM $t WHERE $e > $n AND octet_length($i) <= 255$a"

@@ -2,6 +2,7 @@
 #include "src/store/sql/table/table.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* The longest TTL, where the column has no limit: 100 years. */
 #define TTL_MAX_MS (INT64_C(100) * 365 * 24 * 3600 * 1000)
@@ -158,16 +159,19 @@ static latch_status limit_ttl(latch_op *op, const table_store *store)
 table_action latch_table_to_create(const latch_op *op)
 {
     const table_store *store = latch_table_store_of(op->lease);
-    bool has_fence = store->options->table.fencing
-                     && store->dialect->formats[TABLE_CREATE_FENCE] != NULL;
+    const table_hold *hold = op->state;
+    const char *const *formats = store->dialect->formats;
 
-    if (has_fence) {
+    if (hold->is_inside && !op->request.create && formats[TABLE_CREATE_INSIDE] != NULL) {
+        return TABLE_CREATE_INSIDE;
+    }
+    if (store->options->table.fencing && formats[TABLE_CREATE_FENCE] != NULL) {
         return TABLE_CREATE_FENCE;
     }
-    return latch_op_acquires(op) ? TABLE_CREATE_IF_MISSING : TABLE_CREATE;
+    return op->request.create ? TABLE_CREATE : TABLE_CREATE_IF_MISSING;
 }
 
-static table_action action_of(const latch_op *op)
+table_action latch_table_to_begin(const latch_op *op)
 {
     switch (op->request.kind) {
         case LATCH_ACQUIRE:
@@ -181,6 +185,18 @@ static table_action action_of(const latch_op *op)
     }
 }
 
+/* Where a statement that misses the table spoils the transaction around it, the table is looked for
+ * until it was seen. */
+static bool is_inside_without_table(const table_store *store)
+{
+    sql_session *session = store->session;
+
+    return store->dialect->formats[TABLE_FIND] != NULL && !store->has_table
+           && strchr(store->options->table.table, '\'') == NULL /* within quotes */
+           && session->driver->is_in_transaction != NULL
+           && session->driver->is_in_transaction(session);
+}
+
 static void begin_request(latch_op *op, table_hold *hold)
 {
     hold->is_acquiring = latch_op_acquires(op);
@@ -190,9 +206,12 @@ static void begin_request(latch_op *op, table_hold *hold)
     hold->give_up_ns = LATCH_NEVER;
     hold->has_created = false;
     hold->statement.timeout_ns = latch_ms_to_ns(op->request.response_timeout_ms);
-    latch_table_hold_set_action(hold, action_of(op));
+    hold->is_inside = is_inside_without_table(hold->store);
     op->flags = 0;
     op->state = hold;
+    latch_table_hold_set_action(hold, hold->is_inside && !op->request.create
+                                          ? TABLE_FIND
+                                          : latch_table_to_begin(op));
 }
 
 /* In a forked child the session is the parent's, and so is what was sent on it. */

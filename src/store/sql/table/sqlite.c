@@ -67,6 +67,8 @@ const table_dialect latch_table_sqlite = {
                             " SET number = number + 1 RETURNING number",
             [TABLE_CREATE_FENCE] = "CREATE TABLE IF NOT EXISTS $f (id INTEGER PRIMARY KEY,"
                                    " number INTEGER NOT NULL)",
+            [TABLE_CREATE] = "CREATE TABLE $t $d",
+            [TABLE_CREATE_IF_MISSING] = "CREATE TABLE IF NOT EXISTS $t $d",
             [TABLE_INSPECT] = "SELECT group_concat(" ROW
                               ", '') FROM $t WHERE $i IN ($l) AND $e > $n",
             /* The aggregate has its rows in the order of the subquery, which has a limit and so is

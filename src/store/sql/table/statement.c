@@ -213,6 +213,12 @@ static void text_add_part(table_text *text, char letter)
         case 'q':
             text_add_ticket(text);
             break;
+        case 'd':
+            text_add_format(text, dialect->create[table->layout]);
+            break;
+        case '$':
+            text_add(text, "$");
+            break;
         default:
             break;
     }
@@ -242,15 +248,9 @@ static void write_action(const table_store *store, const table_hold *hold, table
                           .limit = text + SQL_TEXT_MAX - 1};
 
     *text = '\0';
-    if (action == TABLE_CREATE || action == TABLE_CREATE_IF_MISSING) {
-        text_add_format(&written, action == TABLE_CREATE ? "CREATE TABLE $t "
-                                                         : "CREATE TABLE IF NOT EXISTS $t ");
-        text_add_format(&written, store->dialect->create[store->options->table.layout]);
-    } else if (action == TABLE_RELEASE && store->has_notifications) {
-        text_add_format(&written, store->dialect->queue->release);
-    } else {
-        text_add_format(&written, store->dialect->formats[action]);
-    }
+    text_add_format(&written, action == TABLE_RELEASE && store->has_notifications
+                                  ? store->dialect->queue->release
+                                  : store->dialect->formats[action]);
 }
 
 void latch_table_write(const table_store *store, const table_hold *hold, table_action action,
@@ -279,7 +279,7 @@ void latch_table_hold_set_action(table_hold *hold, table_action action)
     hold->action = action;
     hold->outcome = SQL_UNANSWERED;
     hold->statement.returns_nothing = action != TABLE_ACQUIRE_TIMED && action != TABLE_PROBE
-                                      && action != TABLE_FENCE;
+                                      && action != TABLE_FENCE && action != TABLE_FIND;
 }
 
 /* ---- Outcomes ------------------------------------------------------------------------------- */
@@ -291,12 +291,17 @@ void latch_table_hold_free(table_hold *hold)
 
 bool latch_table_may_have_rows(const table_hold *hold)
 {
-    if (hold->action == TABLE_CREATE_IF_MISSING || hold->action == TABLE_CREATE_FENCE
-        || hold->action == TABLE_RELEASE) {
-        return false;
-    }
-    if (hold->action == TABLE_FENCE) { /* which comes behind a grant */
-        return true;
+    switch (hold->action) {
+        case TABLE_FIND:
+        case TABLE_CREATE_INSIDE:
+        case TABLE_CREATE_FENCE:
+        case TABLE_CREATE_IF_MISSING:
+        case TABLE_RELEASE:
+            return false;
+        case TABLE_FENCE: /* which comes behind a grant */
+            return true;
+        default:
+            break;
     }
     switch (hold->outcome) {
         case SQL_ANSWERED:

@@ -52,6 +52,10 @@ typedef enum {
     TABLE_LIST,    /* the next rows in the order of names, 10 at most */
     TABLE_CREATE,
     TABLE_CREATE_IF_MISSING,
+    TABLE_CREATE_INSIDE, /* the same, which cannot fail; NULL: it may in a transaction */
+    /* Returns 1 if the table is there, 0 if not; NULL: a statement that misses it may be sent in a
+     * transaction, and spoils nothing. */
+    TABLE_FIND,
     TABLE_FENCE, /* returns a fencing token, drawn while the row is this holder's and locked */
     TABLE_CREATE_FENCE, /* the source of these, unless it is there; NULL: the server has one */
     TABLE_ACTIONS,      /* their number */
@@ -70,6 +74,8 @@ typedef enum {
  *     n            the time now
  *     x            the expiry of a TTL that begins now
  *     s            that TTL, in seconds
+ *     d            the definition of the table
+ *     $            itself
  *     u            as r, but only if it is this holder's turn
  *     q            the number of the lock's ticket, in hex
  *
@@ -103,6 +109,7 @@ typedef struct table_dialect {
      * more than the milliseconds that another holder has. */
     bool counts_changes;
     const table_queue *queue; /* NULL: none; not for runners */
+    /* A missing table is created in a transaction of the caller's: it does not end by that. */
     bool creates_in_transaction;
     int64_t slowest_poll_ms; /* as in latch_store_info */
     /* Writes a text in quotes, or in place of them, so that the server reads it as it is, whatever
@@ -142,6 +149,7 @@ typedef struct table_store {
     sql_session *session;
     char *identity; /* NULL: a runner's */
     sql_statement prune;
+    bool has_table; /* it was there outside of a transaction, which might have been rolled back */
     /* As far as is known: the server has what a queue needs, so that releases notify a waiter; and
      * this store's waiters may queue, as there is no pooler. */
     bool has_notifications, has_queue;
@@ -195,6 +203,7 @@ typedef struct table_hold {
     int64_t retry_ns;   /* earliest time to send it */
     int64_t give_up_ns; /* time at which an answer is no longer awaited, or LATCH_NEVER */
     bool has_created;   /* or tried to create the table */
+    bool is_inside;     /* a transaction of the caller's, where the table was not seen yet */
 
     table_names names;
     char text[]; /* of the names */
@@ -235,6 +244,8 @@ void latch_table_write(const table_store *store, const table_hold *hold, table_a
 bool latch_table_stop_notifying(table_store *store);
 /* What creates the table for a request: its source of fencing tokens comes first. */
 table_action latch_table_to_create(const latch_op *op);
+/* The first statement of a request. */
+table_action latch_table_to_begin(const latch_op *op);
 /* Sets what the hold's next statement does. */
 void latch_table_hold_set_action(table_hold *hold, table_action action);
 void latch_table_hold_free(table_hold *hold);
