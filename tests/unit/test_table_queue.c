@@ -262,6 +262,7 @@ static void the_next_one_is_first_before_rows_are_pruned(void **state)
     UNIT_CHECK(unit_finish(&queue.first_op, status) == LATCH_DONE);
     second_status = queue_step_to_front(&queue.second_op, second_status);
     unit_release(pruning);
+    assert_int_equal(queue_session(pruning)->age, 0); /* nobody has ended its session for that */
     UNIT_CHECK(unit_finish(&queue.second_op, second_status) == LATCH_DONE);
     unit_release(queue.second);
 }

@@ -167,6 +167,7 @@ static void a_wait_within_another_one_leaves_that_ones_turn_to_the_next(void **s
     unit_release(queue.second);
     UNIT_CHECK(unit_finish(&queue.first_op, status) == LATCH_DONE);
     unit_release(queue.first);
+    assert_int_equal(queue_session(queue.first)->age, 0); /* nobody has ended it for that */
 }
 
 static void a_wait_goes_on_in_a_new_session(void **state)
