@@ -53,12 +53,19 @@ trait SqlTableTables
                 abs($latch['bytes'] - $c['bytes']));
         }
         ['handoff_ns' => $handOff, 'contention' => $contention] = $this->measured['tables']['queues']['postgresql'];
-        foreach ($handOff as $waiters => ['latch' => $latencies]) {
+        // Two transactions, each of which waits for the disk.
+        foreach ($handOff as $waiters => ['latch' => $latencies, 'symfony' => $polled]) {
             $targets[] = Target::atMost(
-                "PostgreSQL, table: hand-off, $waiters waiting, median",
-                1,
-                'ms',
-                Stats::median($latencies) / 1e6,
+                "PostgreSQL, table: hand-off, $waiters waiting, of one in C",
+                1.5,
+                'x',
+                Stats::median($latencies) / Stats::median($handOff[1]['c']),
+            );
+            $targets[] = Target::atLeast(
+                "PostgreSQL, table: hand-off, $waiters waiting, faster than Symfony",
+                4,
+                'x',
+                Stats::median($polled) / Stats::median($latencies),
             );
         }
         foreach ($contention as $processes => ['latch' => ['times_held' => $timesHeld]]) {

@@ -20,8 +20,7 @@
     "INSERT INTO lock_keys AS held (key_id, key_token, key_expiration) VALUES ('handoff', 'token'" \
     ", ceil(extract(epoch FROM clock_timestamp()) + 30))"
 #define RELEASE "DELETE FROM lock_keys WHERE key_id = 'handoff'"
-#define RELEASE_AND_NOTIFY                                                                         \
-    "WITH released AS (" RELEASE " RETURNING 1) SELECT pg_notify('handoff', '') FROM released"
+#define RELEASE_AND_NOTIFY RELEASE " RETURNING pg_notify('handoff', '')"
 
 static PGconn *connect_to(char **conninfo)
 {

@@ -10,7 +10,7 @@
 #define NOW "extract(epoch FROM clock_timestamp())"
 #define ACQUIRE_TEXT(name, token, ttl)                                                             \
     "INSERT INTO lock_keys AS held (key_id, key_token, key_expiration) VALUES (" name ", " token   \
-    ", least(ceil(" NOW " + " ttl "), 2147483647)) ON CONFLICT (key_id) DO UPDATE"                 \
+    ", least(ceil(" NOW " + " ttl " + 0.5), 2147483647)) ON CONFLICT (key_id) DO UPDATE"           \
     " SET key_token = excluded.key_token, key_expiration = excluded.key_expiration"                \
     " WHERE held.key_token = excluded.key_token OR held.key_expiration <= " NOW
 #define RELEASE_TEXT(name, token)                                                                  \
@@ -18,11 +18,9 @@
 /* Notifies a waiter, if there is one. */
 #define TICKET "2c624232cdd22177"
 #define RELEASE_AND_NOTIFY_TEXT(name, token)                                                       \
-    "WITH released AS (" RELEASE_TEXT(name, token) " RETURNING 1) SELECT CASE WHEN"                \
-                                                   " pg_try_advisory_xact_lock(x'" TICKET          \
-                                                   "'::bigint) THEN NULL"                          \
-                                                   " ELSE pg_notify('latch_" TICKET                \
-                                                   "', '') END FROM released"
+    RELEASE_TEXT(name, token)                                                                      \
+    " RETURNING CASE WHEN pg_try_advisory_xact_lock(x'" TICKET "'::bigint) THEN NULL"              \
+    " ELSE pg_notify('latch_" TICKET "', '') END"
 
 const char *const address_usage = "CONNINFO";
 const int address_size = 1;

@@ -64,9 +64,9 @@ static const table_queue postgresql_queue = {
         " AND $k = $o))",
     /* A transaction that notifies is committed alone, in the whole server: so it does only if
      * somebody has the ticket. */
-    .release = "WITH released AS (DELETE FROM $t WHERE $i IN ($l) AND $k = $o RETURNING 1)"
-               " SELECT CASE WHEN pg_try_advisory_xact_lock(x'$q'::bigint) THEN NULL"
-               " ELSE pg_notify('latch_$q', '') END FROM released",
+    .release = "DELETE FROM $t WHERE $i IN ($l) AND $k = $o RETURNING CASE WHEN"
+               " pg_try_advisory_xact_lock(x'$q'::bigint) THEN NULL"
+               " ELSE pg_notify('latch_$q', '') END",
     .ask = "SELECT 1 / (pg_backend_pid() = %2$s)::int; LISTEN latch_%1$s;"
            " SELECT CASE WHEN set_config('lock_timeout', '%3$s', true) IS NULL THEN 0"
            " WHEN pg_advisory_lock(x'%1$s'::bigint) IS NULL THEN 0 ELSE 1 END",
