@@ -47,6 +47,7 @@ static void a_wait_that_is_abandoned_leaves_nothing(void **state)
     queue_come_first(LATCH_NEVER);
     queue_come_second(LATCH_NEVER);
     queue_abandon(&queue.second_op);
+    assert_int_equal(queue_session(queue.second)->age, 1); /* nobody is there to drive a cancel */
     unit_postgresql_await_waiting(0);
     queue_abandon(&queue.first_op);
     unit_postgresql_await_held(0);

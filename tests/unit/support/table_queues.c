@@ -58,7 +58,7 @@ sql_session *queue_session(const latch_lease *lease)
 latch_status queue_step_to_front(latch_op *op, latch_status status)
 {
     const latch_lease *lease = op->lease;
-    int64_t number = latch_table_ticket_number(lease);
+    int64_t number = latch_table_ticket_number(lease), give_up_ns = unit_now_ns() + UNIT_TIMEOUT_NS;
 
     while (!latch_sql_session_is_idle(queue_session(lease))
            || unit_postgresql_number("SELECT count(*) FROM pg_locks WHERE granted"
@@ -66,8 +66,8 @@ latch_status queue_step_to_front(latch_op *op, latch_status status)
                                      " AND pid = %lld",
                                      (long long) number, (long long) queue_session(lease)->number)
                   == 0) {
-        UNIT_CHECK(latch_wants(status));
-        unit_await_wish(op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
+        UNIT_CHECK(latch_wants(status) && unit_now_ns() < give_up_ns);
+        unit_await_wish(op, status, give_up_ns);
         status = latch_op_step(op, unit_now_ns());
     }
     UNIT_CHECK(status == LATCH_WANT_IO && op->waiting);
