@@ -2,6 +2,7 @@
 #include "table_queues.h"
 
 #include <poll.h>
+#include <sys/ioctl.h>
 
 /* ---- Order ---------------------------------------------------------------------------------- */
 
@@ -136,24 +137,29 @@ static void a_release_before_the_ticket_is_found_out_at_once(void **state)
     unit_postgresql_peer_close(&peer);
 }
 
+static int count_unread(sql_session *session)
+{
+    int bytes = 0;
+
+    UNIT_CHECK(ioctl(session->driver->socket(session), FIONREAD, &bytes) == 0);
+    return bytes;
+}
+
 /* The notification is read with the refusal. */
 static void a_release_behind_an_attempt_wakes_the_first_waiter(void **state)
 {
     latch_status status = queue_come_first(LATCH_NEVER);
-    const sql_session *session = queue_session(queue.first);
+    sql_session *session = queue_session(queue.first);
+    int refusal;
 
     (void) state;
     while (!session->is_sent) {
         unit_await_wish(&queue.first_op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
         status = latch_op_step(&queue.first_op, unit_now_ns());
     }
-    for (unsigned looks = 0; unit_postgresql_number("SELECT count(*) FROM pg_stat_activity WHERE"
-                                                    " state = 'active' AND pid = %lld",
-                                                    (long long) session->number)
-                             != 0;) {
-        unit_sql_look_again(&looks);
-    }
+    UNIT_AWAIT((refusal = count_unread(session)) > 0);
     unit_release(queue.holder);
+    UNIT_AWAIT(count_unread(session) > refusal);
     UNIT_CHECK(queue_finish_at_once(&queue.first_op, status) == LATCH_DONE);
     unit_release(queue.first);
 }

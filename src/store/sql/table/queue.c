@@ -170,24 +170,25 @@ static void ticket_write(const sql_statement *statement, char text[SQL_TEXT_MAX]
 static void settle_asked(table_ticket *ticket, sql_outcome outcome)
 {
     table_store *store = ticket->store;
-    bool is_granted = outcome == SQL_ANSWERED;
 
     if (outcome == SQL_MOVED || outcome == SQL_REFUSED) {
         store->has_queue = false;
     }
-    if (outcome == SQL_UNANSWERED || outcome == SQL_LOST || outcome == SQL_MOVED) {
-        ticket->outcome = outcome;
-        ticket->stage = TICKET_OVER; /* nothing can be left in the server */
-        return;
-    }
-    if (is_granted && store->ticket == ticket) {
+    if (outcome == SQL_ANSWERED) {
         ticket->stage = TICKET_HELD;
         ticket->age = store->session->age;
         return;
     }
+    ticket->outcome = outcome;
+    if (outcome == SQL_UNANSWERED || outcome == SQL_LOST || outcome == SQL_MOVED) {
+        ticket->stage = TICKET_OVER; /* nothing can be left in the server */
+        return;
+    }
+    if (ticket->statement.is_cancelled) {
+        ticket->outcome = SQL_UNANSWERED;
+    }
     /* It may be granted at the very moment at which the wait ends by an error. */
-    ticket->outcome = is_granted || ticket->statement.is_cancelled ? SQL_UNANSWERED : outcome;
-    ticket_prepare_end(ticket, is_granted);
+    ticket_prepare_end(ticket, false);
     latch_sql_session_repeat(store->session, &ticket->statement);
 }
 
