@@ -58,12 +58,12 @@ final class FileTest extends LaravelTestCase
     {
         $application = new Application(Driver::File);
         [$holder, $stock] = [$application->start(), $application->startStock()];
-        $holder->take($name = self::lockName(), 1);
+        $holder->take($name = self::lockName(), 3);
         $stock->php('$locks["file"] = new Illuminate\Filesystem\LockableFile(Cache::getStore()->path($arguments[0]), "c+");',
             self::keyOf($holder, $name));
         self::assertTrue($holder->call($name, 'release'));
         $rest = $stock->php(<<<'PHP'
-            time_sleep_until(time() + 2); // until the lock would have expired
+            time_sleep_until(time() + 4); // until the lock would have expired
             return $locks['file']->getExclusiveLock()->read(10) - time();
             PHP);
 

@@ -30,6 +30,29 @@ final class TablesTest extends TestCase
         self::assertSame($isLost, isset((new Findings($tale->history()))->counts['lost grant']));
     }
 
+    /** Its row had expired, others had the lock, and refresh() took it anew. */
+    #[TestWith([self::TRAITS, true])]
+    #[TestWith([self::TRAITS . ',' . Teller::REVIVES, false])]
+    public function testLockThatRefreshTakesAnewWasNotHeldInBetween(string $traits, bool $isFound): void
+    {
+        $tale = (new Tale())
+            ->tell('a', 'try 1 1 1 r x try 1000 | granted 2 1 - | held 3 1 | renew 1990 1 | renewed 1991 1 | held 2000 1', $traits)
+            ->tell('b', 'try 1100 1 1 r x try 1000 | granted 1101 1 - | held 1200 1 | release 1201 1 | released 1202 1', self::TRAITS);
+
+        self::assertSame($isFound, isset((new Findings($tale->history()))->counts['overlap']));
+    }
+
+    /** Not one that was renewed in time, however soon it would have expired. */
+    public function testLockThatIsRenewedInTimeIsHeldAllTheTime(): void
+    {
+        $tale = (new Tale())
+            ->tell('a', 'try 1 1 1 r x try 1000 | granted 2 1 - | held 3 1 | renew 999 1 | renewed 1000 1 | held 1500 1',
+                self::TRAITS . ',' . Teller::REVIVES)
+            ->tell('b', 'try 1100 1 1 r x try 1000 | granted 1101 1 - | held 1200 1 | release 1201 1 | released 1202 1', self::TRAITS);
+
+        self::assertArrayHasKey('overlap', (new Findings($tale->history()))->counts);
+    }
+
     public function testRefusalThatMayBeAnErrorIsNoLostGrant(): void
     {
         $refused = 'try 5 1 1 r x try 1000 | conflict 6 1';

@@ -116,7 +116,7 @@ final class ApiTest extends TestCase
         [$expected, $actual] = $this->both($class);
         $added = array_keys(array_diff_key($actual['methods'], $expected['methods']));
         $allowed = ['__debugInfo', ...match (true) {
-            str_starts_with($class, 'Store\\') => ['inspect', 'listHeld', 'describe'],
+            str_starts_with($class, 'Store\\') => ['inspect', 'listHeld', 'forceRelease', 'describe'],
             $class === 'LockFactory' => ['createMultiLock'],
             default => [],
         }];

@@ -71,6 +71,7 @@ long_histories_of_tables() {
         run_history "$store" ', whole seconds' --long-table --releases=5.4
         run_history "$store" ', plain' --long-table --heirs=3 --names=plain
         run_history "$store" ', both' --long-table --names=both
+        run_history "$store" ', Laravel' --long-table --layout=laravel
     done
     for store in table-postgresql table-mysql; do
         run_history "$store" ', deadlocks' --deadlocks

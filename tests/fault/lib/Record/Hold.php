@@ -92,6 +92,15 @@ final class Hold implements Described
         $this->possibleUntil = $tried;
     }
 
+    /** The hold that refresh() has begun, called and returned at these times, after this one may have expired. */
+    public function revived(int $called, int $returned): self
+    {
+        $hold = new self($this->worker, $this->number, $this->lock, $this->resource, $this->exclusive, $this->patience, $called, $this->ttl);
+        $hold->granted = $hold->certainUntil = $hold->saidUntil = $hold->ended = $returned;
+
+        return $hold;
+    }
+
     /** @return non-empty-list<self> the holds on the members of a multi-lock; of all others itself */
     public function members(): array
     {

@@ -61,8 +61,11 @@ final class Story
     /** Whether the second hand is at work. */
     private bool $aside = false;
 
-    /** Whether refresh() is under way. */
-    private bool $renewing = false;
+    /** Since when refresh() is under way. */
+    private ?int $renewing = null;
+
+    /** When the last refresh() was called that has renewed something. */
+    private int $renewed = 0;
 
     /** @var list<Hold> released by destructors that did not wait */
     private array $sent = [];
@@ -145,7 +148,7 @@ final class Story
             'held' => $this->confirm($teller, $time, $number, $line, implode(' ', $record)),
             'gone' => $this->notice($teller, $time, $number, $line, implode(' ', $record)),
             'told' => $this->tell($teller, $time, $record, $line),
-            'renew' => $this->beginRenewal($teller),
+            'renew' => $this->beginRenewal($teller, $time),
             'renewed' => $this->renew($time, true),
             'unrenewed' => $this->failToRenew($time),
             'lost' => $this->lose($teller, $time),
@@ -345,7 +348,7 @@ final class Story
         }
         $hold->told = strtr($reason, '_', ' ');
         $hold->wasChanging = $hold->gone === null && $this->attempt?->lock === (int) $lock;
-        $hold->wasRenewing = $hold->gone === null && $this->renewing;
+        $hold->wasRenewing = $hold->gone === null && $this->renewing !== null;
         $this->noteLoss($hold, $time);
     }
 
@@ -356,17 +359,22 @@ final class Story
         $this->endRenewal($hold, $time);
     }
 
-    private function beginRenewal(Teller $teller): void
+    private function beginRenewal(Teller $teller, int $time): void
     {
         ++$teller->renewals;
-        $this->renewing = true;
+        $this->renewing = $time;
     }
 
     /** @param int $time when the renewing command was carried out at the latest */
     private function renew(int $time, bool $isKnown): void
     {
-        $this->renewing = false;
-        foreach ($this->open as $hold) {
+        [$begun, $before] = [$this->renewing ?? $time, $this->renewed];
+        [$this->renewing, $this->renewed] = [null, $begun];
+        foreach ($this->open as $number => $hold) {
+            if ($isKnown && $hold->worker->has(Teller::REVIVES) && $time > max($hold->tried, $before) + $hold->ttl) {
+                $this->told[] = $hold;
+                $hold = $this->open[$number] = $hold->revived($begun, $time);
+            }
             $hold->possibleUntil = max($hold->possibleUntil, $this->expiry($hold, $time));
             $hold->regained = $isKnown && $hold->wasRenewing;
         }
@@ -381,7 +389,7 @@ final class Story
     private function lose(Teller $teller, int $time): void
     {
         ++$teller->lost;
-        $this->renewing = false;
+        $this->renewing = null;
         foreach ($this->open as $hold) {
             if ($hold->isKept()) {
                 $this->noteLoss($hold, $time);

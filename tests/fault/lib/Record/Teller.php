@@ -44,6 +44,8 @@ final class Teller
     public const HIDES_ERRORS = 'hides-errors';
     /** Its locks or permits are taken one after the other, so that a refused attempt had some of them. */
     public const SINGLY = 'singly';
+    /** Its refresh() takes a lock anew that has expired meanwhile, if it is free by then. */
+    public const REVIVES = 'revives';
     /** It forks now and then, and its child exits at once, which must change nothing. */
     public const FORKS = 'forks';
 

@@ -34,7 +34,7 @@ final class SymfonyTableSubject implements Subject
         return [
             Teller::EXPIRING, Teller::EXCLUSIVE_ONLY, Teller::WHOLE_SECONDS, Teller::TTL_IN_SECONDS, Teller::TWO_STEPS,
             // A row that ends before its TTL may do so between the two statements: the attempt had it, and is refused.
-            Teller::SINGLY,
+            Teller::SINGLY, Teller::REVIVES,
             // In PostgreSQL it has one statement, whose errors it throws.
             ...$this->place->driver() === 'pgsql' && !$this->countsSeconds ? [] : [Teller::HIDES_ERRORS],
         ];

@@ -159,10 +159,10 @@ final class Stores
     {
         $store->save($key);
         $store->putOffExpiration($key, 10.0);
-        $held = $store->exists($key);
+        $held = $store->exists($key) && $store->inspect($key)['holderCount'] === 1;
         $store->delete($key);
 
-        return $held && !$store->exists($key);
+        return $held && !$store->exists($key) && $store->forceRelease($key, $this->others($store->listHeld())) === 0;
     }
 
     public function memory(Key $key): bool
