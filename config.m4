@@ -345,6 +345,7 @@ if test "$PHP_LATCH" != no; then
       src/store/sql/table/name.c
       src/store/sql/table/options.c
       src/store/sql/table/postgresql.c
+      src/store/sql/table/queue.c
       src/store/sql/table/request.c
       src/store/sql/table/sqlite.c
       src/store/sql/table/statement.c

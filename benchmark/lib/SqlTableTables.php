@@ -52,6 +52,30 @@ trait SqlTableTables
             $targets[] = Target::atMost("$database, table: bytes, beyond those of C", 0, 'bytes',
                 abs($latch['bytes'] - $c['bytes']));
         }
+        ['handoff_ns' => $handOff, 'contention' => $contention] = $this->measured['tables']['queues']['postgresql'];
+        // Two transactions, of which one awaits the disk.
+        foreach ($handOff as $waiters => ['latch' => $latencies, 'symfony' => $polled]) {
+            $targets[] = Target::atMost(
+                "PostgreSQL, table: hand-off, $waiters waiting, of one in C",
+                1.5,
+                'x',
+                Stats::median($latencies) / Stats::median($handOff[1]['c']),
+            );
+            $targets[] = Target::atLeast(
+                "PostgreSQL, table: hand-off, $waiters waiting, faster than Symfony",
+                4,
+                'x',
+                Stats::median($polled) / Stats::median($latencies),
+            );
+        }
+        foreach ($contention as $processes => ['latch' => ['times_held' => $timesHeld]]) {
+            $targets[] = Target::atLeast(
+                "PostgreSQL, table: $processes processes: smallest share, of the largest",
+                85,
+                '%',
+                min($timesHeld) / max(1, max($timesHeld)) * 100,
+            );
+        }
         foreach ($this->measured['tables']['queues'] as $store => ['contention' => $contention]) {
             ['seconds' => $seconds, 'times_held' => $timesHeld] = $contention[SqlTables::CONTENDERS]['latch'];
             $targets[] = Target::atMost(

@@ -33,7 +33,9 @@ final class SqlTables
     /** How many hand-offs at least, by how many wait. */
     private const HANDOFFS = [1 => 50, 8 => 120, 32 => 160];
     public const CONTENDERS = 8;
-    private const CONTENDERS_SECONDS = 5;
+    /** For how many seconds, by how many contend: where they queue, and where they poll. */
+    private const QUEUERS_SECONDS = [self::CONTENDERS => 5, 32 => 8];
+    private const POLLERS_SECONDS = [self::CONTENDERS => 5];
 
     private readonly Programs $programs;
 
@@ -118,11 +120,17 @@ final class SqlTables
             $store === 'mysql' ? [Subject::Latch] : Subject::ALIKE,
         );
 
+        $handOffs = [];
+        if ($store === 'postgresql') {
+            $handOffs = $queues->handOff("$store, table", self::HANDOFFS);
+            $handOffs[1]['c'] = $this->programs->raw('table_handoff', self::HANDOFFS[1], ...$address->parts());
+        }
+
         return [
-            'handoff_ns' => $store === 'postgresql' ? $queues->handOff("$store, table", self::HANDOFFS) : [],
+            'handoff_ns' => $handOffs,
             'contention' => $queues->contention(
                 "$store, table",
-                secondsOf: [self::CONTENDERS => self::CONTENDERS_SECONDS],
+                secondsOf: $store === 'postgresql' ? self::QUEUERS_SECONDS : self::POLLERS_SECONDS,
             ),
         ];
     }

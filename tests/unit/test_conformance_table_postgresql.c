@@ -16,7 +16,8 @@ int main(void)
     static const conformance_fixture fixture = {
         .name = "conformance: table in PostgreSQL",
         .store = "table",
-        .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_LISTING | LATCH_HOLDER_INFO,
+        .capabilities = LATCH_EXPIRING | LATCH_SERIALIZABLE | LATCH_BLOCKING | LATCH_PUSH
+                        | LATCH_LISTING | LATCH_HOLDER_INFO,
         .traits = CONFORMANCE_INSPECTS | CONFORMANCE_INHERITS | CONFORMANCE_TOKENS,
         .rounds = 300,
         .group_setup = unit_postgresql_group_setup,

@@ -90,6 +90,8 @@ void a_cancel_behind_the_grant_releases_the_lock(void **state)
 
     (void) state;
     table_create();
+    UNIT_CHECK(table_try(next, LATCH_PROBE, 0)
+               == LATCH_CONFLICT); /* a connection takes no time now */
     request.ttl_ms = MINUTE;
     status = unit_begin(&op, lease, request);
     hold = lease->state;

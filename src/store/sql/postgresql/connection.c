@@ -308,6 +308,7 @@ static latch_status await_session_settings(postgresql_session *session, latch_op
     }
     session->session.number = strtoll(result.value + 2, NULL, 10);
     snprintf(session->number, sizeof(session->number), "%" PRId64, session->session.number);
+    session->session.is_direct = session->session.number == PQbackendPID(session->connection);
     session->stage = POSTGRESQL_READY;
     return LATCH_DONE;
 }

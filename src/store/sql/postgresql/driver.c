@@ -176,6 +176,16 @@ static void record_value(postgresql_session *session, const PGresult *result)
     }
 }
 
+static void count_notifications(postgresql_session *session)
+{
+    PGnotify *notification;
+
+    while ((notification = PQnotifies(session->connection)) != NULL) {
+        session->session.notifications++;
+        PQfreemem(notification);
+    }
+}
+
 static void record_affected(postgresql_session *session, PGresult *result)
 {
     session->result.affected = strtoll(PQcmdTuples(result), NULL, 10);
@@ -188,6 +198,7 @@ static void record_result(postgresql_session *session, PGresult *result)
 
     if (status == PGRES_TUPLES_OK) {
         record_value(session, result);
+        record_affected(session, result);
         session->outcome = SQL_ANSWERED;
     } else if (status == PGRES_COMMAND_OK) {
         session->result.value[0] = '\0';
@@ -233,6 +244,7 @@ sql_outcome latch_postgresql_receive(sql_session *base, sql_result *result)
             PQclear(part);
         }
     }
+    count_notifications(session);
     memcpy(result->value, session->result.value, strlen(session->result.value) + 1);
     result->affected = session->result.affected;
     result->insert_id = 0;
@@ -247,7 +259,7 @@ void latch_postgresql_want(const sql_session *base, latch_op *op)
     op->events = session->is_unsent ? POLLIN | POLLOUT : POLLIN;
 }
 
-/* An idle session receives its end, or notices that do not matter. */
+/* An idle session receives its end, notifications, or notices that do not matter. */
 static bool postgresql_is_alive(sql_session *base)
 {
     postgresql_session *session = latch_postgresql_session_of(base);
@@ -261,7 +273,7 @@ static bool postgresql_is_alive(sql_session *base)
             }
             return false;
         }
-        PQisBusy(session->connection); /* reads what has come */
+        count_notifications(session);
     }
     return true;
 }

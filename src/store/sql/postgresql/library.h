@@ -9,8 +9,9 @@
 /* clang-format off */
 #define LIBPQ_FUNCTIONS(X) \
     X(PQbackendPID) X(PQclear) X(PQcmdTuples) X(PQconnectPoll) X(PQconnectStartParams) X(PQconninfoFree) \
-    X(PQconninfoParse) X(PQconsumeInput) X(PQerrorMessage) X(PQfinish) X(PQflush) X(PQftype) \
-    X(PQgetResult) X(PQgetlength) X(PQgetvalue) X(PQhostaddr) X(PQisBusy) X(PQntuples) \
+    X(PQconninfoParse) X(PQconsumeInput) X(PQerrorMessage) X(PQfinish) X(PQflush) X(PQfreemem) \
+    X(PQftype) X(PQgetResult) X(PQgetlength) X(PQgetvalue) X(PQhostaddr) X(PQisBusy) X(PQnotifies) \
+    X(PQntuples) \
     X(PQresultErrorField) X(PQresultErrorMessage) X(PQresultStatus) X(PQsendQuery) \
     X(PQsendQueryPrepared) X(PQserverVersion) X(PQsetNoticeReceiver) X(PQsetnonblocking) \
     X(PQsocket) X(PQstatus)
@@ -29,12 +30,14 @@ LATCH_LIBRARY_DECLARE(latch_libpq, LIBPQ_FUNCTIONS)
 #define PQerrorMessage latch_libpq.PQerrorMessage
 #define PQfinish latch_libpq.PQfinish
 #define PQflush latch_libpq.PQflush
+#define PQfreemem latch_libpq.PQfreemem
 #define PQftype latch_libpq.PQftype
 #define PQgetResult latch_libpq.PQgetResult
 #define PQgetlength latch_libpq.PQgetlength
 #define PQgetvalue latch_libpq.PQgetvalue
 #define PQhostaddr latch_libpq.PQhostaddr
 #define PQisBusy latch_libpq.PQisBusy
+#define PQnotifies latch_libpq.PQnotifies
 #define PQntuples latch_libpq.PQntuples
 #define PQresultErrorField latch_libpq.PQresultErrorField
 #define PQresultErrorMessage latch_libpq.PQresultErrorMessage

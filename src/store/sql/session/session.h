@@ -42,8 +42,8 @@ typedef enum {
 /* Answer to a statement. */
 typedef struct sql_result {
     char value[SQL_VALUE_MAX]; /* the first one of the first row; "": NULL, or no row */
-    /* Of a statement that returns no rows: */
-    int64_t affected;  /* number of rows; MySQL: of those that have another content than before */
+    int64_t affected;  /* number of rows, in PostgreSQL also of those that are returned; in MySQL of
+                          those that have another content than before */
     int64_t insert_id; /* MySQL's LAST_INSERT_ID(number), if the statement has called that; 0 */
 } sql_result;
 
@@ -187,12 +187,15 @@ struct sql_session {
     int64_t connect_timeout_ns;
     int64_t longest_wait_ms; /* of a statement; LATCH_NEVER: any */
     int64_t
-        lock_timeout_ms;   /* set by its user before it is connected: a statement that waits longer
-                              for a lock of another session is refused, SQL_TIMED_OUT; 0: never */
-    bool whole_seconds;    /* the server rounds time-outs to them: known when it is connected */
-    int64_t number;        /* the server's; 0 until it is known. A runner's user sets it */
-    char trouble[256];     /* why a statement was refused, or the session lost */
-    unsigned trouble_code; /* the server's number of that error; 0: it gave none */
+        lock_timeout_ms;    /* set by its user before it is connected: a statement that waits longer
+                               for a lock of another session is refused, SQL_TIMED_OUT; 0: never */
+    bool whole_seconds;     /* the server rounds time-outs to them: known when it is connected */
+    int64_t number;         /* the server's; 0 until it is known. A runner's user sets it */
+    bool is_direct;         /* no pooler changes what is behind it, as far as is known: what is set
+                               in the session stays there. Known when it is connected */
+    unsigned notifications; /* PostgreSQL: counts those that have come */
+    char trouble[256];      /* why a statement was refused, or the session lost */
+    unsigned trouble_code;  /* the server's number of that error; 0: it gave none */
 
     const sql_templates *templates; /* set by its user; NULL: none */
 

@@ -40,7 +40,7 @@ static void prune_by_chance(table_store *store, int64_t now_ns)
     double probability = store->options->table.prune_probability;
     const uint64_t scale = 1000000;
 
-    if (probability <= 0 || store->prune.is_queued || !latch_sql_session_is_idle(store->session)
+    if (probability <= 0 || store->prune.is_queued
         || (double) latch_engine_random(store->store.engine, scale) >= probability * (double) scale
         || table_is_in_transaction(store->session)) {
         return;
@@ -62,6 +62,7 @@ static bool is_fence_due(const latch_op *op)
 static latch_status table_grant(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
+    bool is_idle;
 
     if (is_fence_due(op)) {
         op->lease->fencing_token = 0;
@@ -71,7 +72,9 @@ static latch_status table_grant(latch_op *op, int64_t now_ns)
     if (op->request.kind == LATCH_REFRESH && op->lease->mode == LATCH_FREE) {
         op->lease->mode = LATCH_EXCLUSIVE; /* another process has acquired by this token */
     }
-    if (hold->is_acquiring) {
+    is_idle = latch_sql_session_is_idle(hold->store->session);
+    latch_table_leave_queue(hold, now_ns); /* the next waiter waits for that */
+    if (hold->is_acquiring && is_idle) {
         prune_by_chance(hold->store, now_ns);
     }
     return LATCH_DONE;
@@ -88,7 +91,7 @@ static latch_status table_refuse(latch_op *op, bool has_rows, int64_t left_ms, i
         return go_on_with(hold, TABLE_RELEASE);
     }
     hold->is_uncertain = false;
-    return LATCH_CONFLICT;
+    return latch_table_queue(op, now_ns);
 }
 
 static latch_status apply_acquire(latch_op *op, int64_t now_ns)
@@ -147,13 +150,13 @@ static latch_status apply_fence(latch_op *op, int64_t now_ns)
     return table_grant(op, now_ns);
 }
 
-static latch_status apply_release(latch_op *op)
+static latch_status apply_release(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
 
     hold->is_uncertain = false;
-    if (hold->is_acquiring) {
-        return LATCH_CONFLICT;
+    if (hold->is_acquiring) { /* of two rows one was another's */
+        return latch_table_queue(op, now_ns);
     }
     if (op->request.was_held != NULL) {
         *op->request.was_held = hold->affected > 0 || (op->flags & WAS_LOST) != 0;
@@ -166,6 +169,9 @@ table_action latch_table_to_acquire(const latch_op *op)
     const table_store *store = latch_table_store_of(op->lease);
     bool has_timed = store->dialect->formats[TABLE_ACQUIRE_TIMED] != NULL;
 
+    if (latch_table_may_queue(op)) {
+        return TABLE_ACQUIRE_IN_TURN;
+    }
     return has_timed && op->poll_ns > 0 && store->options->dsn != NULL ? TABLE_ACQUIRE_TIMED
                                                                        : TABLE_ACQUIRE;
 }
@@ -176,6 +182,7 @@ static latch_status apply_table_answer(latch_op *op, int64_t now_ns)
 
     switch (hold->action) {
         case TABLE_ACQUIRE:
+        case TABLE_ACQUIRE_IN_TURN:
             return apply_acquire(op, now_ns);
         case TABLE_ACQUIRE_TIMED:
             return apply_timed_acquire(op, now_ns);
@@ -187,7 +194,7 @@ static latch_status apply_table_answer(latch_op *op, int64_t now_ns)
             return hold->store->dialect->counts_changes ? go_on_with(hold, TABLE_PROBE)
                                                         : LATCH_CONFLICT;
         case TABLE_RELEASE:
-            return apply_release(op);
+            return apply_release(op, now_ns);
         case TABLE_PROBE:
             return apply_probe(op, now_ns);
         case TABLE_CREATE_FENCE:
@@ -213,13 +220,13 @@ static latch_status apply_table_answer(latch_op *op, int64_t now_ns)
 
 /* There is no such table. A lock that is to be acquired has it created, but not where that would
  * end a transaction of the caller's. */
-static latch_status handle_missing_table(latch_op *op)
+static latch_status handle_missing_table(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
     table_store *store = hold->store;
 
     if (!hold->is_acquiring) {
-        return op->request.kind == LATCH_RELEASE ? apply_release(op) : LATCH_CONFLICT;
+        return op->request.kind == LATCH_RELEASE ? apply_release(op, now_ns) : LATCH_CONFLICT;
     }
     if (hold->has_created && hold->action == TABLE_FIND) {
         return table_fail(op, "the table of locks is missing in",
@@ -239,13 +246,13 @@ static latch_status handle_missing_table(latch_op *op)
     return go_on_with(hold, latch_table_to_create(op));
 }
 
-static latch_status apply_find(latch_op *op)
+static latch_status apply_find(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
 
     hold->affected = 0; /* of the locks' rows */
     return strcmp(hold->value, "1") == 0 ? go_on_with(hold, latch_table_to_begin(op))
-                                         : handle_missing_table(op);
+                                         : handle_missing_table(op, now_ns);
 }
 
 /* Two processes may create it at once: what has failed for one of them is there all the same. */
@@ -314,9 +321,10 @@ latch_status latch_table_conclude(latch_op *op, int64_t now_ns)
     switch (hold->outcome) {
         case SQL_ANSWERED:
             hold->store->has_table |= !hold->is_inside && hold->action != TABLE_CREATE_FENCE;
-            return hold->action == TABLE_FIND ? apply_find(op) : apply_table_answer(op, now_ns);
+            return hold->action == TABLE_FIND ? apply_find(op, now_ns)
+                                              : apply_table_answer(op, now_ns);
         case SQL_NO_TABLE:
-            return handle_missing_table(op);
+            return handle_missing_table(op, now_ns);
         case SQL_CLASHED:
         case SQL_DEADLOCKED:
         case SQL_TIMED_OUT:

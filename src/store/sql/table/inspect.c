@@ -28,7 +28,8 @@ typedef struct table_inspection {
     int64_t affected;
     char value[SQL_VALUE_MAX];
 
-    table_names names; /* of the lock's rows; in a list the last one of the page before */
+    int64_t ticket_number; /* of the lock, for an eviction */
+    table_names names;     /* of the lock's rows; in a list the last one of the page before */
     char text[TABLE_NAMES_SIZE];
     char tokens[TABLE_NAMES_MAX][LATCH_TOKEN_MAX + 1]; /* of holders that are to lose the lock */
     unsigned token_count, at_token;
@@ -69,7 +70,9 @@ static void inspection_free(table_inspection *asked)
 static void inspection_write(const sql_statement *statement, char text[SQL_TEXT_MAX])
 {
     const table_inspection *asked = inspection_of(statement);
-    table_hold hold = {.store = asked->store, .names = asked->names};
+    table_hold hold = {.store = asked->store,
+                       .names = asked->names,
+                       .ticket_number = asked->ticket_number};
 
     if (asked->is_doubtful) { /* nobody's row */
         hold.names = (table_names){.count = 1, .texts = {""}};
@@ -89,6 +92,11 @@ static void inspection_settle(sql_statement *statement, sql_outcome outcome,
 
     if (asked->is_abandoned) {
         inspection_free(asked);
+        return;
+    }
+    if (outcome == SQL_REFUSED && asked->action == TABLE_RELEASE
+        && latch_table_stop_notifying(asked->store)) {
+        latch_sql_session_repeat(asked->store->session, statement);
         return;
     }
     asked->outcome = outcome;
@@ -528,6 +536,7 @@ latch_status latch_table_inspect_begin(latch_op *op)
     }
     if (op->request.kind == LATCH_EVICT) {
         *op->request.evicted_count = 0;
+        asked->ticket_number = latch_table_ticket_number(op->lease);
     }
     inspect_next(asked, op->request.kind == LATCH_LIST ? TABLE_LIST : TABLE_INSPECT);
     op->flags = 0;

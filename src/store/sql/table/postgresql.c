@@ -14,9 +14,22 @@
 #define ROW                                                                                        \
     "concat(floor(1000 * ($e - " NOW ")), ' ', CASE WHEN octet_length($k) <= 63 THEN"              \
     " encode(convert_to($k, 'UTF8'), 'hex') END, ' ', encode(convert_to($i, 'UTF8'), 'hex'), ';')"
-#define ACQUIRE                                                                                    \
-    "INSERT INTO $t AS held ($i, $k, $e) VALUES $r ON CONFLICT ($i) DO UPDATE"                     \
+#define INSERT "INSERT INTO $t AS held ($i, $k, $e) "
+#define UNLESS_HELD                                                                                \
+    " ON CONFLICT ($i) DO UPDATE"                                                                  \
     " SET $k = excluded.$k, $e = excluded.$e WHERE held.$k = excluded.$k OR held.$e <= $n"
+#define ACQUIRE INSERT "VALUES $r" UNLESS_HELD
+
+/* The advisory lock in pg_locks, when a session has it. */
+#define IS_TICKET                                                                                  \
+    "locktype = 'advisory' AND granted AND objsubid = 1"                                           \
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"             \
+    " AND (classid::bigint << 32 | objid::bigint) = x'%1$s'::bigint"
+/* To release what is not held is a warning, in the server's log, too. */
+#define UNDO                                                                                       \
+    "SELECT CASE WHEN EXISTS (SELECT FROM pg_locks WHERE " IS_TICKET                               \
+    " AND pid = pg_backend_pid()) THEN pg_advisory_unlock(x'%1$s'::bigint) END; UNLISTEN "         \
+    "latch_%1$s"
 
 /* Letters and digits as they are; any other byte by its number. Neither the encoding of the
  * connection nor standard_conforming_strings matters then. */
@@ -38,6 +51,36 @@ static void write_postgresql_literal(const char *text, size_t length,
     *end = '\0';
 }
 
+/*
+ * A division by zero tells another session than the expected one, before anything is left in it.
+ * Notifications begin with the end of the transaction: when the ticket is there, and before an
+ * attempt that may have to be repeated. They end with the wait: a session that listens and is not
+ * read keeps all notifications of the server from being deleted.
+ */
+static const table_queue postgresql_queue = {
+    /* The other waiters wait for what this holder may have already. */
+    .is_its_turn =
+        "(pg_try_advisory_xact_lock(x'$q'::bigint) OR EXISTS (SELECT FROM $t WHERE $i IN ($l)"
+        " AND $k = $o))",
+    /* A transaction that notifies is committed alone, in the whole server: so it does only if
+     * somebody has the ticket. Nor does it await the disk: what a crash of the server forgets of it
+     * is a lock that stays until it expires. */
+    .release = "DELETE FROM $t WHERE $i IN ($l) AND $k = $o RETURNING CASE"
+               " WHEN set_config('synchronous_commit', 'off', true) IS NULL"
+               " OR pg_try_advisory_xact_lock(x'$q'::bigint) THEN NULL"
+               " ELSE pg_notify('latch_$q', '') END",
+    .ask = "SELECT 1 / (pg_backend_pid() = %2$s)::int; LISTEN latch_%1$s;"
+           " SELECT CASE WHEN set_config('lock_timeout', '%3$s', true) IS NULL THEN 0"
+           " WHEN pg_advisory_lock(x'%1$s'::bigint) IS NULL THEN 0 ELSE 1 END",
+    .give_back = "SELECT pg_advisory_unlock(x'%1$s'::bigint); UNLISTEN latch_%1$s",
+    .undo = UNDO,
+    /* A first waiter that lives attempts more often. */
+    .undo_and_end_stalled = UNDO
+    "; SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)"
+    " WHERE " IS_TICKET " AND usename = current_user AND state = 'idle'"
+    " AND state_change < clock_timestamp() - interval '%3$s ms'",
+};
+
 const table_dialect latch_table_postgresql = {
     .driver = "pgsql",
     .server = "PostgreSQL",
@@ -57,6 +100,7 @@ const table_dialect latch_table_postgresql = {
             [TABLE_ACQUIRE_TIMED] =
                 "WITH granted AS (" ACQUIRE " RETURNING 1) SELECT concat(count(*), ' ', (SELECT"
                 " ceil(1000 * (max($e) - " NOW ")) FROM $t WHERE $i IN ($l))) FROM granted",
+            [TABLE_ACQUIRE_IN_TURN] = INSERT "$u" UNLESS_HELD,
             [TABLE_REFRESH] = "UPDATE $t SET $e = $x WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_EXTEND] =
                 "UPDATE $t SET $e = greatest($e, $x) WHERE $i IN ($l) AND $k = $o AND $e > $n",
@@ -87,6 +131,7 @@ const table_dialect latch_table_postgresql = {
         },
     .last_expiry = {INT32_MAX},
     .quote = '"',
+    .queue = &postgresql_queue,
     .creates_in_transaction = true,
     .write_literal = write_postgresql_literal,
 };

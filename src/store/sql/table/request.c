@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Time in which a statement is answered whose request is given up. */
-#define GRACE_NS (250 * LATCH_NS_PER_MS)
 /* The longest TTL, where the column has no limit: 100 years. */
 #define TTL_MAX_MS (INT64_C(100) * 365 * 24 * 3600 * 1000)
 
@@ -26,10 +24,11 @@ static void leave_to_session(latch_lease *lease)
 }
 
 /* No longer awaits the answer. A lease that holds the lock keeps it, whatever the answer is. */
-static void give_up(latch_lease *lease)
+static void give_up(latch_lease *lease, int64_t now_ns)
 {
     table_hold *hold = lease->state;
 
+    latch_table_leave_queue(hold, now_ns);
     if (lease->mode == LATCH_FREE) {
         leave_to_session(lease);
         return;
@@ -77,7 +76,7 @@ static bool is_attempt(const table_hold *hold)
            && hold->action != TABLE_FENCE;
 }
 
-static latch_status table_advance(latch_op *op, int64_t now_ns)
+static latch_status advance_request(latch_op *op, int64_t now_ns)
 {
     table_hold *hold = op->state;
     sql_session *session = hold->store->session;
@@ -85,8 +84,13 @@ static latch_status table_advance(latch_op *op, int64_t now_ns)
 
     while (status == LATCH_AGAIN) {
         if (!hold->statement.is_queued && hold->outcome == SQL_UNANSWERED) {
-            if (op->cancelled && is_attempt(hold)) {
-                return LATCH_CONFLICT;
+            if (hold->ticket != NULL && is_attempt(hold)) {
+                status = latch_table_await_turn(op, now_ns);
+            } else if (op->cancelled && is_attempt(hold)) {
+                status = LATCH_CONFLICT;
+            }
+            if (status != LATCH_AGAIN) {
+                return status;
             }
             if (now_ns < hold->retry_ns) {
                 return want_timer(op, hold->retry_ns);
@@ -96,7 +100,7 @@ static latch_status table_advance(latch_op *op, int64_t now_ns)
         status = latch_sql_session_drive(session, &hold->statement, op, now_ns);
         if (latch_wants(status)) {
             if (now_ns >= hold->give_up_ns) {
-                give_up(op->lease);
+                give_up(op->lease, now_ns);
                 return LATCH_CONFLICT;
             }
             op->wake_ns = op->wake_ns < hold->give_up_ns ? op->wake_ns : hold->give_up_ns;
@@ -105,6 +109,18 @@ static latch_status table_advance(latch_op *op, int64_t now_ns)
         if (!latch_failed(status)) {
             status = latch_table_conclude(op, now_ns);
         }
+    }
+    return status;
+}
+
+/* A hold that was given up has left the queue already. */
+static latch_status table_advance(latch_op *op, int64_t now_ns)
+{
+    latch_status status = advance_request(op, now_ns);
+    table_hold *hold = op->lease->state;
+
+    if (!latch_wants(status) && hold != NULL) {
+        latch_table_leave_queue(hold, now_ns);
     }
     return status;
 }
@@ -211,6 +227,7 @@ latch_status latch_table_step(latch_op *op, int64_t now_ns)
         return table_advance(op, now_ns);
     }
     latch_sql_session_abandon_in_child(hold->store->session);
+    latch_table_leave_queue(hold, now_ns);
     status = latch_table_prepare_token(op);
     if (status != LATCH_DONE) {
         return status == LATCH_CONFLICT && op->request.kind == LATCH_RELEASE ? LATCH_DONE : status;
@@ -289,22 +306,28 @@ latch_status latch_table_cancel(latch_op *op)
     }
     if (session->generation != session->engine->generation) {
         latch_sql_session_abandon_in_child(session);
+        latch_table_leave_queue(hold, now_ns);
         return LATCH_CONFLICT;
+    }
+    if (latch_table_cancel_turn(op, now_ns)) {
+        return table_advance(op, now_ns);
     }
     if (!hold->statement.is_queued || latch_sql_session_dequeue(session, &hold->statement)) {
         if (hold->action == TABLE_FENCE) { /* the lock is this holder's already */
             latch_table_hold_confirm(hold);
             return LATCH_DONE;
         }
+        latch_table_leave_queue(hold, now_ns);
         return LATCH_CONFLICT;
     }
-    hold->give_up_ns = now_ns + GRACE_NS;
+    hold->give_up_ns = now_ns + TABLE_GRACE_NS;
     return table_advance(op, now_ns);
 }
 
 void latch_table_abandon(latch_op *op)
 {
     table_hold *hold = op->state;
+    int64_t now_ns = latch_engine_now_ns(op->lease->store->engine);
 
     if (latch_table_is_inspection(op)) {
         if (op->state != NULL) {
@@ -312,9 +335,14 @@ void latch_table_abandon(latch_op *op)
         }
         return;
     }
-    if (hold != NULL && hold->statement.is_queued
+    if (hold == NULL) {
+        return;
+    }
+    if (hold->statement.is_queued
         && !latch_sql_session_dequeue(hold->store->session, &hold->statement)) {
-        give_up(op->lease);
+        give_up(op->lease, now_ns);
+    } else {
+        latch_table_leave_queue(hold, now_ns);
     }
 }
 
@@ -339,6 +367,7 @@ void latch_table_drop(latch_lease *lease)
         return;
     }
     latch_sql_session_abandon_in_child(hold->store->session);
+    latch_table_leave_queue(hold, latch_engine_now_ns(engine)); /* the parent's, in a child */
     if (hold->is_uncertain && hold->generation == engine->generation) {
         table_release_for_nobody(lease, latch_engine_now_ns(engine));
     } else {

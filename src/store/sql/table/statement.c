@@ -120,6 +120,26 @@ static void text_add_rows(table_text *text)
     }
 }
 
+static void text_add_rows_in_turn(table_text *text)
+{
+    const table_names *names = &text->hold->names;
+
+    for (unsigned at = 0; at < names->count; at++) {
+        text_add(text, at > 0 ? " UNION ALL SELECT " : "SELECT ");
+        text_add_literal(text, names->texts[at], names->lengths[at]);
+        text_add_format(text, ", $o, $x WHERE ");
+        text_add_format(text, text->store->dialect->queue->is_its_turn);
+    }
+}
+
+static void text_add_ticket(table_text *text)
+{
+    char digits[SQL_NUMBER_SIZE];
+
+    snprintf(digits, sizeof(digits), "%016" PRIx64, (uint64_t) text->hold->ticket_number);
+    text_add(text, digits);
+}
+
 static void text_add_names(table_text *text)
 {
     const table_names *names = &text->hold->names;
@@ -187,6 +207,12 @@ static void text_add_part(table_text *text, char letter)
         case 's':
             text_add_seconds(text);
             break;
+        case 'u':
+            text_add_rows_in_turn(text);
+            break;
+        case 'q':
+            text_add_ticket(text);
+            break;
         case 'd':
             text_add_format(text, dialect->create[table->layout]);
             break;
@@ -222,7 +248,9 @@ static void write_action(const table_store *store, const table_hold *hold, table
                           .limit = text + SQL_TEXT_MAX - 1};
 
     *text = '\0';
-    text_add_format(&written, store->dialect->formats[action]);
+    text_add_format(&written, action == TABLE_RELEASE && store->has_notifications
+                                  ? store->dialect->queue->release
+                                  : store->dialect->formats[action]);
 }
 
 void latch_table_write(const table_store *store, const table_hold *hold, table_action action,
@@ -299,10 +327,34 @@ static void settle_for_nobody(table_hold *hold)
     }
 }
 
+bool latch_table_stop_notifying(table_store *store)
+{
+    bool has_notified = store->has_notifications;
+
+    store->has_notifications = store->has_queue = false;
+    return has_notified;
+}
+
+static bool do_without_queue(table_hold *hold)
+{
+    bool is_in_turn = hold->action == TABLE_ACQUIRE_IN_TURN;
+
+    if ((!is_in_turn && hold->action != TABLE_RELEASE)
+        || !latch_table_stop_notifying(hold->store)) {
+        return false;
+    }
+    latch_table_hold_set_action(hold, is_in_turn ? TABLE_ACQUIRE : TABLE_RELEASE);
+    latch_sql_session_repeat(hold->store->session, &hold->statement);
+    return true;
+}
+
 static void table_settle(sql_statement *statement, sql_outcome outcome, const sql_result *result)
 {
     table_hold *hold = table_hold_of(statement);
 
+    if (outcome == SQL_REFUSED && do_without_queue(hold)) {
+        return;
+    }
     hold->outcome = outcome;
     hold->affected = hold->insert_id = 0;
     hold->value[0] = '\0';

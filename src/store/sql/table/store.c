@@ -122,6 +122,9 @@ static latch_status prepare_table_store(table_store *store, const sql_session *o
     latch_status status = LATCH_DONE;
 
     store->dialect = find_dialect(store->options);
+    store->has_notifications = store->dialect != NULL && store->dialect->queue != NULL
+                               && store->options->dsn != NULL;
+    store->has_queue = store->has_notifications;
     store->prune.class = &latch_table_pruning;
     store->prune.returns_nothing = true;
     store->info = store->store.class->info;
@@ -133,6 +136,9 @@ static latch_status prepare_table_store(table_store *store, const sql_session *o
     }
     if (store->options->table.fencing) {
         store->info.capabilities |= LATCH_FENCING;
+    }
+    if (store->has_queue) {
+        store->info.capabilities |= LATCH_BLOCKING | LATCH_PUSH;
     }
     store->store.info = &store->info;
     status = store->dialect != NULL ? open_session(store, origin, runner, error)

@@ -11,6 +11,7 @@
  *     request.c     requests: from begin to end
  *     conclusion.c  the meaning of answers
  *     inspect.c     requests about other holders' rows
+ *     queue.c       the queue of those that wait, where the server has one
  *     statement.c   texts of statements, and their outcome
  *     postgresql.c, mysql.c, sqlite.c   the dialects
  *
@@ -28,13 +29,17 @@
 #define TABLE_NAMES_MAX 2        /* rows of a lock */
 #define TABLE_NAME_MAX 255       /* bytes of a row's name */
 #define TABLE_IDENTIFIER_MAX 130 /* bytes of the name of a table or a column */
+/* Time in which a statement is answered whose request is given up, and in which the server ends a
+ * wait by its own time-out. */
+#define TABLE_GRACE_NS (250 * LATCH_NS_PER_MS)
 #define TABLE_LITERAL_SIZE (4 * TABLE_NAME_MAX + 16)
 
 /* ---- Dialects ------------------------------------------------------------------------------- */
 
 typedef enum {
     TABLE_ACQUIRE = 0,
-    TABLE_ACQUIRE_TIMED, /* the same, which returns how long the other holder has; NULL: none */
+    TABLE_ACQUIRE_TIMED,   /* the same, which returns how long the other holder has; NULL: none */
+    TABLE_ACQUIRE_IN_TURN, /* not before another waiter; NULL: there is no queue */
     TABLE_REFRESH,
     TABLE_EXTEND, /* a refresh that never shortens */
     TABLE_RELEASE,
@@ -71,7 +76,24 @@ typedef enum {
  *     s            that TTL, in seconds
  *     d            the definition of the table
  *     $            itself
+ *     u            as r, but only if it is this holder's turn
+ *     q            the number of the lock's ticket, in hex
+ *
+ * How waiters queue: the first one has the ticket of the lock, an advisory lock of its session, and
+ * is notified of releases; the others wait for the ticket in the server, first in, first out.
  */
+typedef struct table_queue {
+    const char *is_its_turn; /* condition: nobody has the ticket */
+    const char *release;     /* a TABLE_RELEASE that notifies the first waiter */
+    /* Formats of printf(): %1$s is the ticket's number in hex, %2$s the session's number, %3$s the
+     * milliseconds to wait. */
+    const char *ask;       /* for notifications and the ticket */
+    const char *give_back; /* both of them */
+    const char *undo;      /* the same, where it is unknown whether they are there */
+    /* The same, and ends the session that has the ticket if that has been idle for %3$s ms. */
+    const char *undo_and_end_stalled;
+} table_queue;
+
 typedef struct table_dialect {
     const char *driver; /* PDO's name: "pgsql" */
     const char *server; /* for messages */
@@ -86,6 +108,7 @@ typedef struct table_dialect {
     /* Of a statement that acquires: MySQL counts rows that have changed, and has an insert ID of 1
      * more than the milliseconds that another holder has. */
     bool counts_changes;
+    const table_queue *queue; /* NULL: none; not for runners */
     /* A missing table is created in a transaction of the caller's: it does not end by that. */
     bool creates_in_transaction;
     int64_t slowest_poll_ms; /* as in latch_store_info */
@@ -116,6 +139,8 @@ typedef struct table_options {
     latch_table_options table; /* none of its names is NULL */
 } table_options;
 
+typedef struct table_ticket table_ticket;
+
 typedef struct table_store {
     latch_store store;
     latch_store_info info;
@@ -125,6 +150,10 @@ typedef struct table_store {
     char *identity; /* NULL: a runner's */
     sql_statement prune;
     bool has_table; /* it was there outside of a transaction, which might have been rolled back */
+    /* As far as is known: the server has what a queue needs, so that releases notify a waiter; and
+     * this store's waiters may queue, as there is no pooler. */
+    bool has_notifications, has_queue;
+    table_ticket *ticket;     /* the last one that a request of this session waits for, or NULL */
     char create_trouble[256]; /* of the last attempt to create the table */
 } table_store;
 
@@ -160,7 +189,9 @@ typedef struct table_hold {
     int64_t ttl_ms;
     unsigned generation; /* of the process whose token it is */
     unsigned fork_count; /* of the engine when the lock was acquired or renewed */
-    bool is_uncertain;   /* the rows may be there, although no request has ended so */
+    int64_t ticket_number;
+    table_ticket *ticket; /* NULL: it does not wait in the queue */
+    bool is_uncertain;    /* the rows may be there, although no request has ended so */
 
     /* Of the request under way. */
     bool is_acquiring;
@@ -203,11 +234,14 @@ bool latch_table_shares_token(const latch_lease *lease);
 
 /* ---- Statements (statement.c) */
 
-extern const sql_statement_class latch_table_statement, latch_table_pruning;
+extern const sql_statement_class latch_table_statement, latch_table_pruning, latch_table_ticket;
 
 /* Writes a statement with its values: of that hold, or NULL for one of no lock. */
 void latch_table_write(const table_store *store, const table_hold *hold, table_action action,
                        char text[SQL_TEXT_MAX]);
+/* A statement of the queue was refused: servers that only speak PostgreSQL's protocol may have no
+ * advisory locks. True: it is to be sent again, as it is written without them. */
+bool latch_table_stop_notifying(table_store *store);
 /* What creates the table for a request: its source of fencing tokens comes first. */
 table_action latch_table_to_create(const latch_op *op);
 /* The first statement of a request. */
@@ -232,6 +266,23 @@ bool latch_table_is_inspection(const latch_op *op);
 latch_status latch_table_inspect_begin(latch_op *op);
 latch_status latch_table_inspect_step(latch_op *op, int64_t now_ns);
 void latch_table_inspect_abandon(latch_op *op);
+
+/* ---- Queues (queue.c) */
+
+/* The number of the lock's ticket: the same in all programs, whatever the names of its rows are. */
+int64_t latch_table_ticket_number(const latch_lease *lease);
+/* May the request stand in the queue, as far as is known? */
+bool latch_table_may_queue(const latch_op *op);
+/* An attempt was refused. LATCH_AGAIN: the next one is made in the queue; LATCH_CONFLICT: none. */
+latch_status latch_table_queue(latch_op *op, int64_t now_ns);
+/* Of a hold with a ticket, before an attempt. LATCH_AGAIN: it is to be made now; LATCH_WANT_*;
+ * anything else is the end of the request. */
+latch_status latch_table_await_turn(latch_op *op, int64_t now_ns);
+/* Cancels the wait for the ticket. False: there is none in the server; latch_table_await_turn()
+ * awaits its end otherwise. */
+bool latch_table_cancel_turn(latch_op *op, int64_t now_ns);
+/* The end of the wait, if there is one: the ticket is given back, without awaiting the answer. */
+void latch_table_leave_queue(table_hold *hold, int64_t now_ns);
 
 /* ---- Requests (request.c): functions of the store's class */
 

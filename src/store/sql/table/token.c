@@ -34,6 +34,9 @@ table_hold *latch_table_hold_get(latch_lease *lease)
     hold->lease = lease;
     hold->generation = engine->generation;
     hold->fork_count = engine->fork_count;
+    if (hold->store->has_notifications) {
+        hold->ticket_number = latch_table_ticket_number(lease);
+    }
     memcpy(hold->text, text, size);
     for (unsigned at = 0; at < names.count; at++) {
         names.texts[at] = hold->text + (names.texts[at] - text);

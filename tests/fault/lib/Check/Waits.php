@@ -30,6 +30,9 @@ final class Waits implements Check
     /** Interval in ns, for each place before its own, after which a waiter asks again. */
     public const PLACE = 2_000_000_000;
 
+    /** The same in a table, where the next waiter attempts out of turn after that time. */
+    public const TABLE_PLACE = 10_000_000_000;
+
     /** Time in ns for which a process without messages may poll, before it queues again. */
     public const POLLING = 1_000_000_000;
 
@@ -197,7 +200,8 @@ final class Waits implements Check
                 );
             }
             $this->longestIdle = max($this->longestIdle, $idle);
-            if ($idle > self::PROMPTLY + self::PLACE * $hindered) {
+            $place = $wait->worker->has(Teller::ASKS_AGAIN) ? self::TABLE_PLACE : self::PLACE;
+            if ($idle > self::PROMPTLY + $place * $hindered) {
                 yield new Violation(Kind::Idle, sprintf(
                     'from %s to %s it was free; before it were %d that may have been hindered',
                     $history->at($time),

@@ -26,7 +26,10 @@ final class HeirSubject implements Subject
     public function traits(): array
     {
         // A lock whose time is over before it has been handed over is refused.
-        return array_values(array_unique([...$this->latch->traits(), ...$this->symfony->traits(), Teller::SINGLY]));
+        $traits = array_unique([...$this->latch->traits(), ...$this->symfony->traits(), Teller::SINGLY]);
+
+        // Every other one of its locks is waited for as by Symfony.
+        return array_values(array_diff($traits, [Teller::FIRST_COME, Teller::ASKS_AGAIN]));
     }
 
     public function lock(string $resource, float $ttl, bool $autoRelease): Handle

@@ -29,6 +29,8 @@ final class TableSubject implements Subject
             Teller::LATE_RELEASE,
             // A refused attempt has had one of its two rows.
             ...$this->place->names === 'both' ? [Teller::SINGLY] : [],
+            // A session of its own in PostgreSQL has a queue.
+            ...!$this->byObject && $this->place->driver() === 'pgsql' ? [Teller::FIRST_COME, Teller::ASKS_AGAIN] : [],
         ];
     }
 
