@@ -70,12 +70,32 @@ static void a_clock_that_rounds_takes_no_row_early(void **state)
     }
 }
 
+/* What a crash forgets of it is a lock that stays until it expires. On a connection of the caller's
+ * the transaction may be the caller's, too. */
+static void a_release_by_a_dsn_does_not_await_the_disk(void **state)
+{
+    latch_store *const stores[] = {unit.store, table_client_store()};
+
+    (void) state;
+    for (int is_client = 0; is_client <= 1; is_client++) {
+        latch_lease *lease = table_lease_in(stores[is_client], "r");
+
+        UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+        UNIT_CHECK(table_try(lease, LATCH_RELEASE, 0) == LATCH_DONE);
+        assert_int_equal(unit_postgresql_number(
+                             "SELECT count(*) FROM pg_stat_activity WHERE query"
+                             " LIKE 'DELETE%%''synchronous\\_commit'', ''off'', true%%'"),
+                         1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TABLE_TESTS TABLE_TEST(a_clock_that_rounds_takes_no_row_early),
         TABLE_TEST(a_clash_of_transactions_is_no_error),
         TABLE_TEST(settings_of_literals_do_not_matter),
+        TABLE_TEST(a_release_by_a_dsn_does_not_await_the_disk),
     };
 
     table_server_under_test = (table_server){
