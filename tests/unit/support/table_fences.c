@@ -90,8 +90,6 @@ void a_cancel_behind_the_grant_releases_the_lock(void **state)
 
     (void) state;
     table_create();
-    UNIT_CHECK(table_try(next, LATCH_PROBE, 0)
-               == LATCH_CONFLICT); /* a connection takes no time now */
     request.ttl_ms = MINUTE;
     status = unit_begin(&op, lease, request);
     hold = lease->state;
@@ -100,6 +98,9 @@ void a_cancel_behind_the_grant_releases_the_lock(void **state)
         unit_await_wish(&op, status, LATCH_NEVER);
         SERVER.freeze(); /* else the next answer may be here already */
         status = latch_op_step(&op, unit_now_ns());
+    }
+    if (!latch_wants(status)) { /* a rare failure under load */
+        fprintf(stderr, "status %d: %s\n", (int) status, unit.error.message);
     }
     UNIT_CHECK(latch_wants(status));
     SERVER.thaw();
