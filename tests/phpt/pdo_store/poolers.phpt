@@ -32,6 +32,7 @@ foreach (['transaction' => 1, 'session' => 10] as $pooling => $size) {
         $parent->say(json_encode($lock->acquire(true, PATIENCE)));
         $parent->hear_exactly('release');
         $lock->release();
+        $parent->say('released');
     });
     $pooled->hear_exactly('begins');
     /* One that is connected to the server has the ticket. */
@@ -47,6 +48,7 @@ foreach (['transaction' => 1, 'session' => 10] as $pooling => $size) {
     $direct->hear_exactly('released');
     $pooled->hear_exactly('true');
     $pooled->say('release');
+    $pooled->hear_exactly('released');
     wait_until(fn () => $server->held() === 0, "$pooling: nothing left");
     unset($holder, $pooled, $direct, $pooler);
 }

@@ -134,7 +134,8 @@ developer_loop() {
     (cd "$LATCH_ROOT" && latch_sharing "$LATCH_ROOT" bash -euxc "$loop")
     cd "$LATCH_DEV/build"
     make -q src/engine/op.lo || { echo 'make builds although nothing has changed' && return 1; }
-    ! make -q -W "$LATCH_DEV/source/src/latch.h" src/engine/op.lo || { echo 'make does not watch headers' && return 1; }
+    # By ccache its name is a relative one.
+    ! make -q -W "$LATCH_DEV/source/src/latch.h" -W ../source/src/latch.h src/engine/op.lo || { echo 'make does not watch headers' && return 1; }
     ! readelf -S src/engine/.libs/op.o | grep -q '\.gnu\.lto_' || { echo 'objects for -flto' && return 1; }
 }
 
