@@ -447,7 +447,7 @@ void ten_thousand_members_arrive(void **state)
     }
     TELLS("1", open_count(list, "p"));
     snprintf(left, sizeof(left), "open,%d,0,", members - 1);
-    TELLS(left, arrive_for("member0234", "1", "30000"));
+    TELLS(left, arrive_for("member0034", "1", "30000"));
     for (int at = 0; at < members; at++) {
         char member[24];
         const char *answer;
