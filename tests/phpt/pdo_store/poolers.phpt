@@ -30,12 +30,11 @@ foreach (['transaction' => 1, 'session' => 10] as $pooling => $size) {
         $lock = $make($pooler->pdoDsn());
         $parent->say('begins');
         $parent->say(json_encode($lock->acquire(true, PATIENCE)));
-        $parent->hear_exactly('release');
         $lock->release();
         $parent->say('released');
     });
     $pooled->hear_exactly('begins');
-    /* One that is connected to the server has the ticket. */
+    /* One that is connected to the server has the ticket; one that polls may be faster all the same. */
     $direct = fork(function ($parent) use ($make, $server) {
         $lock = $make($server->pdoDsn());
         $parent->say(json_encode($lock->acquire(true, PATIENCE)));
@@ -47,7 +46,6 @@ foreach (['transaction' => 1, 'session' => 10] as $pooling => $size) {
     $direct->hear_exactly('true');
     $direct->hear_exactly('released');
     $pooled->hear_exactly('true');
-    $pooled->say('release');
     $pooled->hear_exactly('released');
     wait_until(fn () => $server->held() === 0, "$pooling: nothing left");
     unset($holder, $pooled, $direct, $pooler);
