@@ -30,6 +30,21 @@ final class TablesTest extends TestCase
         self::assertSame($isLost, isset((new Findings($tale->history()))->counts['lost grant']));
     }
 
+    /** A worker that was stopped in its attempt may have had the row meanwhile; one that was not had nothing. */
+    #[TestWith(['stop 110 a | continue 2000 a', false])]
+    #[TestWith(['stop 3000 a | continue 3001 a', true])]
+    public function testWaiterBehindAStoppedAttempt(string $faults, bool $isFound): void
+    {
+        $queue = self::TRAITS . ',' . Teller::FIRST_COME . ',' . Teller::ASKS_AGAIN;
+        $tale = (new Tale())
+            ->faults($faults)
+            ->tell('a', 'try 1 1 1 s x try 1000 | conflict 2 1 | try 100 2 2 r x wait 1000 | failed 2001 2 LockExpiredException', self::TRAITS)
+            ->tell('b', 'try 1 1 1 s x try 1000 | conflict 2 1 | try 200 2 2 r x wait 1000 | granted 1700 2 - | held 1701 2'
+                . ' | release 1702 2 | released 1703 2', $queue);
+
+        self::assertSame($isFound, isset((new Findings($tale->history()))->counts['idle']));
+    }
+
     /** Its row had expired, others had the lock, and refresh() took it anew. */
     #[TestWith([self::TRAITS, true])]
     #[TestWith([self::TRAITS . ',' . Teller::REVIVES, false])]

@@ -60,6 +60,9 @@ final class Waits implements Check
         foreach ($history->holds as $holds) {
             $this->arrange($holds, $history->faults);
             foreach ($this->waits as $wait) {
+                if ($wait->number === 1 && $wait->worker->has(Teller::TTL_IN_SECONDS)) {
+                    continue; // it has connected first, when all others did so, too
+                }
                 $this->longest = max($this->longest, $wait->ended - $wait->tried);
                 yield from $this->inTime($wait, $history);
                 // Nothing can be found in a shorter time.
@@ -94,8 +97,8 @@ final class Waits implements Check
         usort($this->grants, static fn (Hold $a, Hold $b): int => $a->granted <=> $b->granted);
 
         // Whose wait was never answered may have had it at the end of that.
-        // A stopped worker's session may have had it meanwhile.
-        $had = static fn (Hold $hold): bool => $hold->worker->has(Teller::SESSION)
+        // A stopped worker's session may have had it meanwhile, or its row.
+        $had = static fn (Hold $hold): bool => ($hold->worker->has(Teller::SESSION) || $hold->worker->has(Teller::TTL_IN_SECONDS))
             && $faults->hindered($hold->worker->name, $hold->tried, (int) $hold->ended);
         $start = static fn (Hold $hold): int => (int) (
             !$hold->waits() || $hold->isOfSeveral || $had($hold) ? $hold->tried : $hold->granted ?? $hold->ended
