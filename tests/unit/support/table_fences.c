@@ -93,12 +93,13 @@ void a_cancel_behind_the_grant_releases_the_lock(void **state)
     UNIT_CHECK(table_try(next, LATCH_ACQUIRE, MINUTE) == LATCH_DONE); /* it is connected, then */
     unit_release(next);
     request.ttl_ms = MINUTE;
+    SERVER.freeze(); /* at each step: else the next answer may be here already */
     status = unit_begin(&op, lease, request);
     hold = lease->state;
     while (latch_wants(status) && hold->action != TABLE_FENCE) {
         SERVER.thaw();
         unit_await_wish(&op, status, LATCH_NEVER);
-        SERVER.freeze(); /* else the next answer may be here already */
+        SERVER.freeze();
         status = latch_op_step(&op, unit_now_ns());
     }
     UNIT_CHECK(latch_wants(status));
