@@ -27,12 +27,6 @@ static latch_status go_on_with(table_hold *hold, table_action action)
     return LATCH_AGAIN;
 }
 
-static bool table_is_in_transaction(const sql_session *session)
-{
-    return session->driver->is_in_transaction != NULL
-           && session->driver->is_in_transaction((sql_session *) session);
-}
-
 /* ---- Verdicts ------------------------------------------------------------------------------- */
 
 static void prune_by_chance(table_store *store, int64_t now_ns)
@@ -42,7 +36,7 @@ static void prune_by_chance(table_store *store, int64_t now_ns)
 
     if (probability <= 0 || store->prune.is_queued
         || (double) latch_engine_random(store->store.engine, scale) >= probability * (double) scale
-        || table_is_in_transaction(store->session)) {
+        || latch_table_is_in_transaction(store)) {
         return;
     }
     latch_sql_session_enqueue(store->session, &store->prune, now_ns);
@@ -237,7 +231,7 @@ static latch_status handle_missing_table(latch_op *op, int64_t now_ns)
                           *store->create_trouble != '\0' ? store->create_trouble
                                                          : store->session->trouble);
     }
-    if (!store->dialect->creates_in_transaction && table_is_in_transaction(store->session)) {
+    if (!store->dialect->creates_in_transaction && latch_table_is_in_transaction(store)) {
         return table_fail(op, "the table of locks has to be created before a transaction begins in",
                           store->session->trouble);
     }
@@ -276,7 +270,7 @@ static latch_status handle_clash(latch_op *op, int64_t now_ns)
     const latch_engine *engine = hold->store->store.engine;
 
     hold->is_uncertain = hold->is_uncertain || hold->action == TABLE_FENCE;
-    if (++hold->tries >= TRIES_MAX || table_is_in_transaction(hold->store->session)) {
+    if (++hold->tries >= TRIES_MAX || latch_table_is_in_transaction(hold->store)) {
         return table_fail(op, "a statement was given up for another one's by",
                           hold->store->session->trouble);
     }

@@ -405,12 +405,26 @@ static latch_status apply_rows(latch_op *op)
     return inspect_next(asked, TABLE_LIST);
 }
 
+static table_action first_question(const latch_op *op)
+{
+    return op->request.kind == LATCH_LIST ? TABLE_LIST : TABLE_INSPECT;
+}
+
 /* ---- Answers -------------------------------------------------------------------------------- */
 
 static latch_status apply_inspection(latch_op *op)
 {
-    const table_inspection *asked = op->state;
+    table_inspection *asked = op->state;
 
+    if (asked->action == TABLE_FIND) {
+        bool is_there = strcmp(asked->value, "1") == 0;
+
+        asked->value[0] = '\0'; /* of a table that is missing, no row */
+        inspect_next(asked, first_question(op));
+        if (is_there) {
+            return LATCH_AGAIN;
+        }
+    }
     if (asked->action == TABLE_RELEASE) {
         return record_eviction(op);
     }
@@ -538,7 +552,7 @@ latch_status latch_table_inspect_begin(latch_op *op)
         *op->request.evicted_count = 0;
         asked->ticket_number = latch_table_ticket_number(op->lease);
     }
-    inspect_next(asked, op->request.kind == LATCH_LIST ? TABLE_LIST : TABLE_INSPECT);
+    inspect_next(asked, latch_table_is_to_be_found(store) ? TABLE_FIND : first_question(op));
     op->flags = 0;
     op->state = asked;
     return latch_table_inspect_step(op, latch_engine_now_ns(engine));

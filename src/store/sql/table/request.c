@@ -185,16 +185,19 @@ table_action latch_table_to_begin(const latch_op *op)
     }
 }
 
-/* Where a statement that misses the table spoils the transaction around it, the table is looked for
- * until it was seen. */
-static bool is_inside_without_table(const table_store *store)
+bool latch_table_is_in_transaction(const table_store *store)
 {
     sql_session *session = store->session;
 
+    return session->driver->is_in_transaction != NULL
+           && session->driver->is_in_transaction(session);
+}
+
+bool latch_table_is_to_be_found(const table_store *store)
+{
     return store->dialect->formats[TABLE_FIND] != NULL && !store->has_table
            && strchr(store->options->table.table, '\'') == NULL /* within quotes */
-           && session->driver->is_in_transaction != NULL
-           && session->driver->is_in_transaction(session);
+           && latch_table_is_in_transaction(store);
 }
 
 static void begin_request(latch_op *op, table_hold *hold)
@@ -206,7 +209,7 @@ static void begin_request(latch_op *op, table_hold *hold)
     hold->give_up_ns = LATCH_NEVER;
     hold->has_created = false;
     hold->statement.timeout_ns = latch_ms_to_ns(op->request.response_timeout_ms);
-    hold->is_inside = is_inside_without_table(hold->store);
+    hold->is_inside = latch_table_is_to_be_found(hold->store);
     op->flags = 0;
     op->state = hold;
     latch_table_hold_set_action(hold, hold->is_inside && !op->request.create
@@ -283,7 +286,7 @@ latch_status latch_table_begin(latch_op *op)
         return status;
     }
     if (op->request.detach && store->session->stage == SQL_CONNECTED
-        && latch_sql_session_is_idle(store->session)) {
+        && latch_sql_session_is_idle(store->session) && !latch_table_is_to_be_found(store)) {
         table_release_for_nobody(op->lease, now_ns);
         return LATCH_DONE;
     }

@@ -244,6 +244,11 @@ void latch_table_write(const table_store *store, const table_hold *hold, table_a
 bool latch_table_stop_notifying(table_store *store);
 /* What creates the table for a request: its source of fencing tokens comes first. */
 table_action latch_table_to_create(const latch_op *op);
+/* Is the session in a transaction of the caller's? */
+bool latch_table_is_in_transaction(const table_store *store);
+/* Has the table to be looked for first? Where a statement that misses it spoils the transaction
+ * around it, until it was seen. */
+bool latch_table_is_to_be_found(const table_store *store);
 /* The first statement of a request. */
 table_action latch_table_to_begin(const latch_op *op);
 /* Sets what the hold's next statement does. */
