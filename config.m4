@@ -144,6 +144,7 @@ if test "$PHP_LATCH" != no; then
       src/store/sql/postgresql/driver.c
       src/store/sql/postgresql/library.c
       src/store/sql/postgresql/options.c
+      src/store/sql/postgresql/prepared.c
     ]), [LIBPQ], [PQconnectPoll], [libpq])
   LATCH_BACKEND([mysql], [MYSQL], [MySQL and MariaDB], [libmariadb], [libmariadb], m4_normalize([
       src/store/sql/mysql/call.c

@@ -4,76 +4,6 @@
 
 #include "src/store/sql/postgresql/driver.h"
 
-enum { SUM, TEXT, NAMES };
-
-static const sql_template templates[] = {
-    [SUM] = {"sum_", "integer, integer", 2},
-    [TEXT] = {"text_", "text, text, text", 3},
-    [NAMES] = {"names_", "text", 1},
-};
-
-static void write_template(unsigned index, int64_t number, char text[SQL_TEXT_MAX])
-{
-    static const char *const texts[] = {
-        [SUM] = "SELECT $1 + $2",
-        [TEXT] = "SELECT $1 || $2 || $3",
-        [NAMES] = "SELECT name FROM steps WHERE name = $1",
-    };
-
-    (void) number;
-    snprintf(text, SQL_TEXT_MAX, "%s", texts[index]);
-}
-
-static const sql_templates all_templates = {templates, 3, write_template};
-
-static sql_step step_with(unsigned index, const char *text)
-{
-    sql_step step = sql_step_of(text);
-
-    sql_under_test->templates = &all_templates;
-    step.statement.template = &templates[index];
-    return step;
-}
-
-static void a_template_is_prepared_at_its_first_use(void **state)
-{
-    sql_step sum = step_with(SUM, "SELECT 1 + 2"), text = step_with(TEXT, "SELECT 'it''s'");
-    sql_step names = sql_step_of("SELECT string_agg(regexp_replace(name, '[0-9]+$', ''), ' '"
-                                 " ORDER BY name) FROM pg_prepared_statements");
-
-    (void) state;
-    sum.values[0] = "20";
-    sum.values[1] = "3";
-    text.values[0] = text.values[2] = "'";
-    text.values[1] = "\\; --";
-    assert_string_equal(sql_run(&sum), "3"); /* the text's */
-    assert_string_equal(sql_run(&names), "sum_");
-    assert_string_equal(sql_run(&sum), "23"); /* the parameters' */
-    assert_string_equal(sql_run(&text), "it's");
-    assert_string_equal(sql_run(&names), "sum_ text_");
-    assert_string_equal(sql_run(&text), "'\\; --'");
-    sql_server.end_sessions();
-    assert_false(latch_sql_session_is_alive(sql_under_test));
-    assert_string_equal(sql_run(&sum), "3");
-    assert_string_equal(sql_run(&sum), "23");
-}
-
-/* What follows tells of success as PREPARE does. */
-static void what_could_not_be_prepared_is_not_taken_for_prepared(void **state)
-{
-    sql_step name = step_with(NAMES, "SELECT 'text'"),
-             create = sql_step_of(sql_server.create_table);
-
-    (void) state;
-    name.values[0] = "parameter";
-    sql_enqueue(&name);
-    sql_await(&name);
-    assert_int_equal(name.outcome, SQL_NO_TABLE);
-    assert_string_equal(sql_run(&create), "");
-    assert_string_equal(sql_run(&name), "text");
-    assert_string_equal(sql_run(&name), ""); /* no row */
-}
-
 /* Under this isolation a row that another transaction has changed since the first look is not to be
  * changed. */
 static void a_clash_of_transactions_is_told(void **state)
@@ -101,8 +31,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SQL_TESTS,
-        SQL_TEST(a_template_is_prepared_at_its_first_use),
-        SQL_TEST(what_could_not_be_prepared_is_not_taken_for_prepared),
         SQL_TEST(a_clash_of_transactions_is_told),
     };
 

@@ -259,23 +259,13 @@ static void a_session_that_cannot_be_made_leaves_nothing(void **state)
     assert_int_equal(unit.live, live);
 }
 
-static void write_form(const sql_statement *statement, char text[SQL_TEXT_MAX], sql_values *values)
-{
-    (void) statement;
-    (void) values;
-    snprintf(text, SQL_TEXT_MAX, "SELECT 2");
-}
-
 static void a_form_that_cannot_be_kept_is_not_carried_out(void **state)
 {
-    sql_step step = sql_step_of("SELECT 1");
-    sql_statement_class class = *step.statement.class;
+    sql_step first = sql_step_of("SELECT 1"), step = sql_form_of("SELECT 1", "SELECT 2", NULL, NULL);
 
     (void) state;
     begin("sqlite::memory:");
-    sql_run(&step);
-    class.write_form = write_form;
-    step.statement.class = &class;
+    sql_run(&first);
     unit.fail_at = unit.allocations + 1;
     sql_enqueue(&step);
     sql_await(&step);

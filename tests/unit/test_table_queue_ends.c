@@ -21,6 +21,41 @@ static void a_wait_that_is_cancelled_or_over_leaves_nothing(void **state)
     UNIT_CHECK(table_try(queue.second, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
 }
 
+/* The server was slow to end the wait: the last attempt is made late, and its answer is awaited. */
+static void a_turn_that_ends_late_loses_no_grant(void **state)
+{
+    const int64_t late_ns = TABLE_GRACE_NS * 4 / 5;
+    latch_status status;
+    bool is_sent = false;
+    int64_t thaw_ns;
+
+    (void) state;
+    queue_come_first(LATCH_NEVER);
+    status = queue_come_second(1000);
+    unit_release(queue.holder);
+    unit_postgresql_freeze();
+    thaw_ns = queue.second_op.request.deadline_ns + late_ns;
+    while (unit_now_ns() < thaw_ns) {
+        unit_await_wish(&queue.second_op, status, thaw_ns);
+        status = latch_op_step(&queue.second_op, unit_now_ns());
+    }
+    unit_postgresql_thaw();
+    while (latch_wants(status)) {
+        const table_hold *hold = queue.second_op.state;
+
+        is_sent = hold->action == TABLE_ACQUIRE_TIMED && hold->statement.is_queued;
+        if (!is_sent) {
+            unit_await_wish(&queue.second_op, status, unit_now_ns() + UNIT_TIMEOUT_NS);
+        }
+        status = latch_op_step(&queue.second_op, unit_now_ns() + (is_sent ? late_ns : 0));
+    }
+    /* No attempt was made if the cancel has come before the server's time-out. */
+    assert_int_equal(status, is_sent ? LATCH_DONE : LATCH_CONFLICT);
+    UNIT_CHECK(unit_held(queue.second) == is_sent);
+    unit_release(queue.second);
+    UNIT_CHECK(unit_cancel(&queue.first_op) == LATCH_CONFLICT);
+}
+
 /* It is granted and cancelled at once. */
 static void a_ticket_that_comes_with_the_cancel_is_given_back(void **state)
 {
@@ -308,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         QUEUE_TEST(a_wait_that_is_cancelled_or_over_leaves_nothing),
+        QUEUE_TEST(a_turn_that_ends_late_loses_no_grant),
         QUEUE_TEST(a_ticket_that_comes_with_the_cancel_is_given_back),
         QUEUE_TEST(a_wait_that_is_abandoned_leaves_nothing),
         QUEUE_TEST(a_wait_without_memory_leaves_nothing),

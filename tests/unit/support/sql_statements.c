@@ -20,6 +20,19 @@ static void step_write(const sql_statement *statement, char text[SQL_TEXT_MAX])
     snprintf(text, SQL_TEXT_MAX, "%s", step_of(statement)->text);
 }
 
+static void step_write_form(const sql_statement *statement, char text[SQL_TEXT_MAX],
+                            sql_values *values)
+{
+    const sql_step *step = step_of(statement);
+
+    snprintf(text, SQL_TEXT_MAX, "%s", step->form);
+    for (; values->count < SQL_PARAMETER_MAX && step->values[values->count] != NULL;
+         values->count++) {
+        values->all[values->count].text = step->values[values->count];
+        values->all[values->count].length = strlen(step->values[values->count]);
+    }
+}
+
 static void step_bind(const sql_statement *statement, sql_parameters *parameters)
 {
     memcpy(parameters->values, step_of(statement)->values, sizeof(parameters->values));
@@ -60,6 +73,20 @@ static const sql_statement_class step_class = {
 sql_step sql_step_of(const char *text)
 {
     return (sql_step){.statement.class = &step_class, .text = text};
+}
+
+sql_step sql_form_of(const char *text, const char *form, const char *first, const char *second)
+{
+    static const sql_statement_class class = {
+        .write = step_write,
+        .write_form = step_write_form,
+        .settle = step_settle,
+    };
+
+    return (sql_step){.statement = {.class = &class, .is_frequent = true},
+                      .text = text,
+                      .form = form,
+                      .values = {first, second}};
 }
 
 sql_step sql_sleep(void)

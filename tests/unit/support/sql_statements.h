@@ -15,7 +15,8 @@ typedef enum { ENDS, IS_REPEATED, IS_POSTPONED, IS_COMPENSATED } sql_remedy;
 typedef struct sql_step {
     sql_statement statement;
     const char *text;                      /* with all values */
-    const char *values[SQL_PARAMETER_MAX]; /* of its template's parameters */
+    const char *form;                      /* NULL: it has none */
+    const char *values[SQL_PARAMETER_MAX]; /* of the parameters of its template or form */
     sql_remedy remedy;
     const char *remedy_text; /* its text then */
     sql_outcome outcome;     /* of the last time it was settled, */
@@ -43,6 +44,8 @@ int sql_statements_teardown(void **state);
 
 /* A statement of that text, which is not enqueued. */
 sql_step sql_step_of(const char *text);
+/* The same with a form, whose values those are; NULL: it has none or only one. */
+sql_step sql_form_of(const char *text, const char *form, const char *first, const char *second);
 sql_step sql_sleep(void); /* for a minute, as a wait */
 void sql_enqueue(sql_step *step);
 /* Drives the session until that statement is settled. */

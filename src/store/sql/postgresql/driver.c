@@ -1,9 +1,4 @@
-/*
- * Sessions with PostgreSQL, by libpq's asynchronous functions. A statement is prepared at its first
- * use, in the same round trip, by SQL, under a name that contains the session's number, so that
- * only that session knows it. If a pooler changes sessions between statements, the new one replies
- * that the prepared statement does not exist, or exists already.
- */
+/* Sessions with PostgreSQL, by libpq's asynchronous functions. */
 #include "src/store/sql/postgresql/driver.h"
 
 #include "src/store/sql/postgresql/postgresql.h"
@@ -13,9 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TEXT_MAX (3 * SQL_TEXT_MAX)
-#define STATEMENT_NAME_MAX 48
 
 /* OID in pg_type. */
 #define BOOLEAN 16
@@ -40,8 +32,7 @@ static void postgresql_record_trouble(postgresql_session *session, const char *m
 
 /* ---- Statements ----------------------------------------------------------------------------- */
 
-/* A failure to send shows in the reply: the connection is broken. */
-static void record_sent(postgresql_session *session, int sent)
+void latch_postgresql_record_sent(postgresql_session *session, int sent)
 {
     session->is_busy = session->is_just_sent = true;
     session->outcome = SQL_LOST;
@@ -56,51 +47,7 @@ static void record_sent(postgresql_session *session, int sent)
 
 void latch_postgresql_send_text(postgresql_session *session, const char *text)
 {
-    record_sent(session, PQsendQuery(session->connection, text));
-}
-
-static void write_name(const postgresql_session *session, const sql_template *template,
-                       char name[STATEMENT_NAME_MAX])
-{
-    snprintf(name, STATEMENT_NAME_MAX, "%s%s", template->name, session->number);
-}
-
-static unsigned index_of(const postgresql_session *session, const sql_template *template)
-{
-    return (unsigned) (template - session->session.templates->all);
-}
-
-static void send_prepared(postgresql_session *session, const sql_statement *statement)
-{
-    char name[STATEMENT_NAME_MAX];
-    sql_parameters parameters;
-
-    write_name(session, statement->template, name);
-    statement->class->bind(statement, &parameters);
-    record_sent(session, PQsendQueryPrepared(session->connection, name,
-                                             (int) statement->template->parameter_count,
-                                             parameters.values, NULL, NULL, 0));
-}
-
-/*
- * The first time a text is sent, as one transaction, which goes to one session. It begins with a
- * division by zero in any but the expected session, so that nothing is prepared there under this
- * session's name.
- */
-static void prepare_and_send(postgresql_session *session, const sql_statement *statement)
-{
-    const sql_templates *templates = session->session.templates;
-    unsigned index = index_of(session, statement->template);
-    char name[STATEMENT_NAME_MAX], form[SQL_TEXT_MAX], once[SQL_TEXT_MAX], text[TEXT_MAX];
-
-    write_name(session, statement->template, name);
-    templates->write(index, session->session.number, form);
-    statement->class->write(statement, once);
-    snprintf(text, sizeof(text),
-             "SELECT 1 / (pg_backend_pid() = %s)::int; PREPARE %s(%s) AS %s; %s", session->number,
-             name, statement->template->types, form, once);
-    session->preparing = 1U << index;
-    latch_postgresql_send_text(session, text);
+    latch_postgresql_record_sent(session, PQsendQuery(session->connection, text));
 }
 
 static bool postgresql_send(sql_session *base, const sql_statement *statement)
@@ -109,13 +56,9 @@ static bool postgresql_send(sql_session *base, const sql_statement *statement)
     char text[SQL_TEXT_MAX];
 
     session->preparing = 0;
-    if (statement->template == NULL) {
+    if (!latch_postgresql_send_prepared(session, statement)) {
         statement->class->write(statement, text);
         latch_postgresql_send_text(session, text);
-    } else if ((session->prepared & 1U << index_of(session, statement->template)) != 0) {
-        send_prepared(session, statement);
-    } else {
-        prepare_and_send(session, statement);
     }
     return true;
 }
@@ -142,7 +85,7 @@ static sql_outcome postgresql_outcome_of(const PGresult *result)
         {"40P01", SQL_DEADLOCKED}, /* deadlock_detected */
         {"26000", SQL_MOVED},      /* invalid_sql_statement_name */
         {"42P05", SQL_MOVED},      /* duplicate_prepared_statement */
-        {"22012", SQL_MOVED},      /* division_by_zero: see prepare_and_send() */
+        {"22012", SQL_MOVED},      /* division_by_zero: see prepared.c */
         {"40001", SQL_CLASHED},    /* serialization_failure */
         {"42P01", SQL_NO_TABLE},   /* undefined_table */
     };
@@ -207,6 +150,7 @@ static void record_result(postgresql_session *session, PGresult *result)
         session->prepared |= session->preparing;
     } else {
         session->outcome = postgresql_outcome_of(result);
+        session->has_moved |= session->outcome == SQL_MOVED;
         if (session->outcome != SQL_LOST || session->session.trouble[0] == '\0') {
             const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
@@ -284,6 +228,7 @@ static void free_session(postgresql_session *session)
 {
     latch_engine *engine = session->session.engine;
 
+    latch_postgresql_free_forms(session);
     if (!session->is_clone) {
         latch_postgresql_options_free(engine, session->options);
         latch_free(engine, session->options);

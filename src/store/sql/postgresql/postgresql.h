@@ -1,4 +1,4 @@
-/* Session of libpq, shared by driver.c and connection.c. */
+/* Session of libpq, shared by driver.c, prepared.c and connection.c. */
 #ifndef LATCH_POSTGRESQL_H
 #define LATCH_POSTGRESQL_H
 
@@ -14,6 +14,8 @@ typedef enum {
     POSTGRESQL_SETTING_UP,
     POSTGRESQL_READY,
 } postgresql_stage;
+
+#define POSTGRESQL_FORMS_MAX 16
 
 typedef struct postgresql_session {
     sql_session session;
@@ -32,8 +34,10 @@ typedef struct postgresql_session {
     unsigned settings_sent; /* number of attempts to set the session up */
 
     char number[24];     /* the session's, as text */
-    unsigned prepared;   /* bits: which statements the server knows */
+    unsigned prepared;   /* bits: which templates or forms the server knows */
     unsigned preparing;  /* the bit of the one that was sent last */
+    char *forms[POSTGRESQL_FORMS_MAX]; /* those that were met; NULL: no more */
+    bool has_moved; /* a statement has met another session: there is a pooler all the same */
     bool is_just_sent;   /* no reply can have come yet */
     bool is_busy;        /* the answer is not complete */
     bool is_unsent;      /* the socket has not taken all of the statement */
@@ -48,8 +52,17 @@ postgresql_session *latch_postgresql_session_of(sql_session *session);
 latch_status latch_postgresql_connect(sql_session *base, latch_op *op, int64_t now_ns);
 void latch_postgresql_disconnect(sql_session *base);
 
+/* ---- prepared.c */
+
+/* Sends a statement that is worth preparing, or prepared. False: it is to be sent as a text. */
+bool latch_postgresql_send_prepared(postgresql_session *session, const sql_statement *statement);
+void latch_postgresql_free_forms(postgresql_session *session);
+
 /* ---- driver.c */
 
+/* Records that libpq has taken a statement; `sent` is its answer. A failure shows in the reply: the
+ * connection is broken. */
+void latch_postgresql_record_sent(postgresql_session *session, int sent);
 /* Sends a text of one statement or more, of which the last one answers. */
 void latch_postgresql_send_text(postgresql_session *session, const char *text);
 sql_outcome latch_postgresql_receive(sql_session *base, sql_result *result);

@@ -21,7 +21,7 @@
 #define SQL_PARAMETER_MAX 3   /* parameters of a statement */
 #define SQL_PARAMETER_SIZE 65 /* bytes of a parameter, with its NUL */
 #define SQL_NUMBER_SIZE 24    /* bytes of a number as text, with its NUL */
-#define SQL_VALUES_MAX 8      /* values of a form */
+#define SQL_VALUES_MAX 16     /* values of a form */
 
 typedef enum {
     SQL_UNANSWERED = 0, /* dequeued */
@@ -77,15 +77,15 @@ typedef struct sql_parameters {
     char numbers[SQL_PARAMETER_MAX][SQL_NUMBER_SIZE]; /* space for values that are written here */
 } sql_parameters;
 
-/* Values of a form, in the order of its placeholders: texts, which live as long as the statement.
- * The server converts one that is to be a number. */
+/* Values of a form, in the order of its placeholders: texts, which live as long as the statement,
+ * and have a NUL behind them. The server converts one that is to be a number. */
 typedef struct sql_values {
     unsigned count;
     struct {
         const char *text;
         size_t length;
     } all[SQL_VALUES_MAX];
-    char number[SQL_NUMBER_SIZE]; /* space for a value that is written here */
+    char numbers[SQL_VALUES_MAX][SQL_NUMBER_SIZE]; /* space for values that are written here */
 } sql_values;
 
 /* Functions of a user. When it is asked for a text, the session is connected, and its number known
@@ -93,8 +93,9 @@ typedef struct sql_values {
 typedef struct sql_statement_class {
     /* Writes the statement with all its values, properly escaped. */
     void (*write)(const sql_statement *statement, char text[SQL_TEXT_MAX]);
-    /* Writes it as a form, with "?" in place of values. For SQLite, which has what it has prepared
-     * by the text of the form. NULL: write() is good enough for it. */
+    /* Writes it as a form, with a placeholder in place of each value: "?1" for SQLite, "$1" for
+     * PostgreSQL. They have what they have prepared by the text of the form. NULL: write() is good
+     * enough. */
     void (*write_form)(const sql_statement *statement, char text[SQL_TEXT_MAX], sql_values *values);
     /* Fills in the values of its template's parameters. NULL for users without templates. */
     void (*bind)(const sql_statement *statement, sql_parameters *parameters);
@@ -110,6 +111,7 @@ struct sql_statement {
     latch_link link; /* in one of the session's lists */
     const sql_statement_class *class;
     const sql_template *template; /* one of the session's; NULL: it is not worth it */
+    bool is_frequent;             /* its form is worth preparing in a server */
     bool returns_nothing;         /* no rows: runners and SQLite carry it out in another way */
     bool is_wait;                 /* in the server; is cancelled when another statement comes */
     int64_t timeout_ns;           /* in which it is answered; 0: the session's command time-out */

@@ -68,10 +68,13 @@ static size_t write_hash(const latch_lease *lease, const char *prefix, char *tex
     return 2 * LATCH_DIGEST_MAX;
 }
 
-static void add_name(table_names *names, const char *text, size_t length)
+/* Returns the bytes that it takes. */
+static size_t add_name(table_names *names, char *text, size_t length)
 {
+    text[length] = '\0';
     names->texts[names->count] = text;
     names->lengths[names->count++] = (unsigned) length;
+    return length + 1;
 }
 
 /* The resource as it is, behind a prefix; 0: it cannot be a name of `max` bytes, so that no peer
@@ -104,15 +107,13 @@ size_t latch_table_write_names(const latch_lease *lease, table_names *names,
         length = write_plain(lease, prefix, plain_max, text);
     }
     if (length > 0 || (has_plain && lease->resource_length == 0)) {
-        add_name(names, text, length);
-        size += length;
+        size += add_name(names, text, length);
     } else {
         has_hash = true;
     }
     if (has_hash) {
         length = write_hash(lease, prefix, text + size);
-        add_name(names, text + size, length);
-        size += length;
+        size += add_name(names, text + size, length);
     }
     return size;
 }

@@ -19,6 +19,15 @@
     " ON CONFLICT ($i) DO UPDATE"                                                                  \
     " SET $k = excluded.$k, $e = excluded.$e WHERE held.$k = excluded.$k OR held.$e <= $n"
 #define ACQUIRE INSERT "VALUES $r" UNLESS_HELD
+/* An attempt that is expected to be refused: it looks first. What conflicts locks the other row,
+ * and awaits the disk with it: the holder's release would wait for that, too. */
+#define ATTEMPT                                                                                    \
+    INSERT "SELECT * FROM (VALUES $r) AS asked"                                                    \
+           " WHERE NOT EXISTS (SELECT FROM $t WHERE $i IN ($l) AND $k <> $o AND $e > $n)"
+/* Nobody has the ticket. The other waiters wait for what this holder may have already. */
+#define IS_ITS_TURN                                                                                \
+    "(pg_try_advisory_xact_lock($q::bigint)"                                                       \
+    " OR EXISTS (SELECT FROM $t WHERE $i IN ($l) AND $k = $o))"
 
 /* The advisory lock in pg_locks, when a session has it. */
 #define IS_TICKET                                                                                  \
@@ -58,17 +67,13 @@ static void write_postgresql_literal(const char *text, size_t length,
  * read keeps all notifications of the server from being deleted.
  */
 static const table_queue postgresql_queue = {
-    /* The other waiters wait for what this holder may have already. */
-    .is_its_turn =
-        "(pg_try_advisory_xact_lock(x'$q'::bigint) OR EXISTS (SELECT FROM $t WHERE $i IN ($l)"
-        " AND $k = $o))",
     /* A transaction that notifies is committed alone, in the whole server: so it does only if
      * somebody has the ticket. Nor does it await the disk: what a crash of the server forgets of it
      * is a lock that stays until it expires. */
     .release = "DELETE FROM $t WHERE $i IN ($l) AND $k = $o RETURNING CASE"
                " WHEN set_config('synchronous_commit', 'off', true) IS NULL"
-               " OR pg_try_advisory_xact_lock(x'$q'::bigint) THEN NULL"
-               " ELSE pg_notify('latch_$q', '') END",
+               " OR pg_try_advisory_xact_lock($q::bigint) THEN NULL"
+               " ELSE pg_notify(concat('latch_', lpad(to_hex($q::bigint), 16, '0')), '') END",
     .ask = "SELECT 1 / (pg_backend_pid() = %2$s)::int; LISTEN latch_%1$s;"
            " SELECT CASE WHEN set_config('lock_timeout', '%3$s', true) IS NULL THEN 0"
            " WHEN pg_advisory_lock(x'%1$s'::bigint) IS NULL THEN 0 ELSE 1 END",
@@ -98,9 +103,9 @@ const table_dialect latch_table_postgresql = {
             [TABLE_ACQUIRE] = ACQUIRE,
             /* The statement does not see what it has changed itself. */
             [TABLE_ACQUIRE_TIMED] =
-                "WITH granted AS (" ACQUIRE " RETURNING 1) SELECT concat(count(*), ' ', (SELECT"
+                "WITH granted AS (" ATTEMPT UNLESS_HELD " RETURNING 1) SELECT concat(count(*), ' ', (SELECT"
                 " ceil(1000 * (max($e) - " NOW ")) FROM $t WHERE $i IN ($l))) FROM granted",
-            [TABLE_ACQUIRE_IN_TURN] = INSERT "$u" UNLESS_HELD,
+            [TABLE_ACQUIRE_IN_TURN] = ATTEMPT " AND " IS_ITS_TURN UNLESS_HELD,
             [TABLE_REFRESH] = "UPDATE $t SET $e = $x WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_EXTEND] =
                 "UPDATE $t SET $e = greatest($e, $x) WHERE $i IN ($l) AND $k = $o AND $e > $n",
@@ -130,6 +135,7 @@ const table_dialect latch_table_postgresql = {
             "($i VARCHAR(255) NOT NULL PRIMARY KEY, $k VARCHAR(255) NOT NULL, $e BIGINT NOT NULL)",
         },
     .last_expiry = {INT32_MAX},
+    .placeholder = '$',
     .quote = '"',
     .queue = &postgresql_queue,
     .creates_in_transaction = true,

@@ -52,6 +52,9 @@ static void shorten_hold(latch_lease *lease, const table_hold *hold, int64_t now
 static void table_enqueue(latch_op *op, table_hold *hold, int64_t now_ns)
 {
     hold->sent_ns = now_ns;
+    if (hold->give_up_ns != LATCH_NEVER) {
+        hold->give_up_ns = now_ns + TABLE_GRACE_NS; /* its answer is awaited, too */
+    }
     if (hold->action != TABLE_PROBE && hold->action != TABLE_FENCE) {
         op->sent_ns = now_ns; /* from which a deadline is counted */
     }

@@ -71,10 +71,13 @@ static void text_add_fence(table_text *text)
 static void text_add_placeholder(table_text *text, const char *value, size_t length)
 {
     sql_values *values = text->values;
+    char placeholder[SQL_NUMBER_SIZE];
 
-    text_add(text, "?");
     values->all[values->count].text = value;
     values->all[values->count++].length = length;
+    snprintf(placeholder, sizeof(placeholder), "%c%u", text->store->dialect->placeholder,
+             values->count);
+    text_add(text, placeholder);
 }
 
 static void text_add_literal(table_text *text, const char *value, size_t length)
@@ -89,19 +92,26 @@ static void text_add_literal(table_text *text, const char *value, size_t length)
     text_add(text, literal);
 }
 
+/* A number that lives as long as the text, or the values of the form. */
+static const char *keep_number(table_text *text, const char *number)
+{
+    return text->values != NULL ? strcpy(text->values->numbers[text->values->count], number)
+                                : number;
+}
+
 /* Laravel's layout counts whole seconds, and the one that has begun is not counted. */
 static void text_add_seconds(table_text *text)
 {
     int64_t ttl_ms = text->hold->ttl_ms;
-    char own[SQL_NUMBER_SIZE], *number = text->values != NULL ? text->values->number : own;
+    char number[SQL_NUMBER_SIZE];
 
     if (text->store->options->table.layout == LATCH_TABLE_LARAVEL) {
-        snprintf(number, SQL_NUMBER_SIZE, "%" PRId64, (ttl_ms + 999) / 1000 + 1);
+        snprintf(number, sizeof(number), "%" PRId64, (ttl_ms + 999) / 1000 + 1);
     } else {
-        snprintf(number, SQL_NUMBER_SIZE, "%" PRId64 ".%03d", ttl_ms / 1000, (int) (ttl_ms % 1000));
+        snprintf(number, sizeof(number), "%" PRId64 ".%03d", ttl_ms / 1000, (int) (ttl_ms % 1000));
     }
     if (text->values != NULL) {
-        text_add_placeholder(text, number, strlen(number));
+        text_add_placeholder(text, keep_number(text, number), strlen(number));
     } else {
         text_add(text, number);
     }
@@ -120,24 +130,12 @@ static void text_add_rows(table_text *text)
     }
 }
 
-static void text_add_rows_in_turn(table_text *text)
-{
-    const table_names *names = &text->hold->names;
-
-    for (unsigned at = 0; at < names->count; at++) {
-        text_add(text, at > 0 ? " UNION ALL SELECT " : "SELECT ");
-        text_add_literal(text, names->texts[at], names->lengths[at]);
-        text_add_format(text, ", $o, $x WHERE ");
-        text_add_format(text, text->store->dialect->queue->is_its_turn);
-    }
-}
-
 static void text_add_ticket(table_text *text)
 {
-    char digits[SQL_NUMBER_SIZE];
+    char number[SQL_NUMBER_SIZE];
 
-    snprintf(digits, sizeof(digits), "%016" PRIx64, (uint64_t) text->hold->ticket_number);
-    text_add(text, digits);
+    snprintf(number, sizeof(number), "%" PRId64, text->hold->ticket_number);
+    text_add_literal(text, keep_number(text, number), strlen(number));
 }
 
 static void text_add_names(table_text *text)
@@ -207,9 +205,6 @@ static void text_add_part(table_text *text, char letter)
         case 's':
             text_add_seconds(text);
             break;
-        case 'u':
-            text_add_rows_in_turn(text);
-            break;
         case 'q':
             text_add_ticket(text);
             break;
@@ -278,6 +273,7 @@ void latch_table_hold_set_action(table_hold *hold, table_action action)
 {
     hold->action = action;
     hold->outcome = SQL_UNANSWERED;
+    hold->statement.is_frequent = action <= TABLE_LAST_FREQUENT;
     hold->statement.returns_nothing = action != TABLE_ACQUIRE_TIMED && action != TABLE_PROBE
                                       && action != TABLE_FENCE && action != TABLE_FIND;
 }

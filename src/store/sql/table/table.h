@@ -44,6 +44,8 @@ typedef enum {
     TABLE_EXTEND, /* a refresh that never shortens */
     TABLE_RELEASE,
     TABLE_PROBE, /* returns in how many rows the lock is this holder's, and for how long */
+    TABLE_FENCE, /* returns a fencing token, drawn while the row is this holder's and locked */
+    TABLE_LAST_FREQUENT = TABLE_FENCE,
     TABLE_PRUNE, /* removes some rows that have expired */
     /* Return rows that have not expired as one text, each as "30000 TOKEN NAME;": for how many
      * milliseconds, the token in hex unless it has more than LATCH_TOKEN_MAX bytes, the name in
@@ -56,7 +58,6 @@ typedef enum {
     /* Returns 1 if the table is there, 0 if not; NULL: a statement that misses it may be sent in a
      * transaction, and spoils nothing. */
     TABLE_FIND,
-    TABLE_FENCE, /* returns a fencing token, drawn while the row is this holder's and locked */
     TABLE_CREATE_FENCE, /* the source of these, unless it is there; NULL: the server has one */
     TABLE_ACTIONS,      /* their number */
 } table_action;
@@ -76,15 +77,13 @@ typedef enum {
  *     s            that TTL, in seconds
  *     d            the definition of the table
  *     $            itself
- *     u            as r, but only if it is this holder's turn
- *     q            the number of the lock's ticket, in hex
+ *     q            the number of the lock's ticket
  *
  * How waiters queue: the first one has the ticket of the lock, an advisory lock of its session, and
  * is notified of releases; the others wait for the ticket in the server, first in, first out.
  */
 typedef struct table_queue {
-    const char *is_its_turn; /* condition: nobody has the ticket */
-    const char *release;     /* a TABLE_RELEASE that notifies the first waiter */
+    const char *release; /* a TABLE_RELEASE that notifies the first waiter */
     /* Formats of printf(): %1$s is the ticket's number in hex, %2$s the session's number, %3$s the
      * milliseconds to wait. */
     const char *ask;       /* for notifications and the ticket */
@@ -104,6 +103,7 @@ typedef struct table_dialect {
     const char *formats[TABLE_ACTIONS];
     const char *create[2];  /* the definition of the table, by the layout */
     int64_t last_expiry[2]; /* the latest one that the column can have; 0: any */
+    char placeholder;       /* of a form, before its number */
     char quote;             /* around names of Laravel's, of which "key" is a reserved word */
     /* Of a statement that acquires: MySQL counts rows that have changed, and has an insert ID of 1
      * more than the milliseconds that another holder has. */
