@@ -54,10 +54,10 @@ final class SqlTableCosts
     public function measure(int $rounds): array
     {
         $subjects = array_map(static fn (Closure $begin): Closure => $begin(), self::subjects($this->database));
-        // In SQLite the store prepares its statements itself.
+        // In SQLite the store's statements are the least.
         if ($this->database->store() !== 'sqlite') {
-            $prepared = new RawProgram("table_{$this->database->store()}", ...$this->database->parts());
-            $subjects['c-least'] = $prepared->row('prepared');
+            $least = new RawProgram("table_{$this->database->store()}", ...$this->database->parts());
+            $subjects['c-least'] = $least->row('least');
         }
 
         return Rounds::interleave($subjects, $rounds, self::BATCH_NS);

@@ -63,9 +63,17 @@ trait SqlTableTables
             );
             $targets[] = Target::atLeast(
                 "PostgreSQL, table: hand-off, $waiters waiting, faster than Symfony",
-                4,
+                3,
                 'x',
                 Stats::median($polled) / Stats::median($latencies),
+            );
+        }
+        foreach ($this->measured['tables']['queues'][SqlTables::WITHOUT_DISK]['handoff_ns'] as $waiters => $subjects) {
+            $targets[] = Target::atMost(
+                "PostgreSQL, table, fsync off: hand-off, $waiters waiting, median",
+                1,
+                'ms',
+                Stats::median($subjects['latch']) / 1e6,
             );
         }
         foreach ($contention as $processes => ['latch' => ['times_held' => $timesHeld]]) {
@@ -77,6 +85,9 @@ trait SqlTableTables
             );
         }
         foreach ($this->measured['tables']['queues'] as $store => ['contention' => $contention]) {
+            if ($contention === []) {
+                continue;
+            }
             ['seconds' => $seconds, 'times_held' => $timesHeld] = $contention[SqlTables::CONTENDERS]['latch'];
             $targets[] = Target::atMost(
                 self::DATABASES[$store] . ', table: 8 processes, mean time without a holder',

@@ -27,6 +27,8 @@ final class SqlTables
     ];
     /** SQLite's, in one word and as a pragma has them. */
     private const JOURNALS = ['sqlite-wal' => 'WAL', 'sqlite-rollback' => 'DELETE'];
+    /** The name of the measurements in a PostgreSQL whose commits do not await the disk, as those of the tests. */
+    public const WITHOUT_DISK = 'postgresql, fsync off';
     /** As in Sql. */
     private const ROUNDS_OF_ONE = 9;
     private const QUEUE_ROUNDS = 5;
@@ -67,6 +69,7 @@ final class SqlTables
             $measured['queues'][$store] = $this->queues($store, $address);
             $server->stop();
         }
+        $measured['queues'][self::WITHOUT_DISK] = $this->withoutDisk();
         foreach (self::JOURNALS as $store => $journal) {
             Command::say("$store, $this->rounds rounds");
             $address = new SqlAddress("sqlite:$this->folder/$store.db");
@@ -111,27 +114,51 @@ final class SqlTables
     /** @return array<string, array<int, array<string, mixed>>> */
     private function queues(string $store, SqlAddress $address): array
     {
-        $queues = new Queues(
-            min($this->rounds, self::QUEUE_ROUNDS),
-            function (string $name, string $what, string|int ...$arguments) use ($address): array {
-                return $this->programs->part($name, false, 'table', $address->dsn, ...$arguments);
-            },
+        $queues = $this->queuesOf(
+            $address,
             // Symfony's processes end with MariaDB's error 1213, a deadlock of theirs.
             $store === 'mysql' ? [Subject::Latch] : Subject::ALIKE,
         );
 
-        $handOffs = [];
-        if ($store === 'postgresql') {
-            $handOffs = $queues->handOff("$store, table", self::HANDOFFS);
-            $handOffs[1]['c'] = $this->programs->raw('table_handoff', self::HANDOFFS[1], ...$address->parts());
-        }
-
         return [
-            'handoff_ns' => $handOffs,
+            'handoff_ns' => $store === 'postgresql' ? $this->handOffs($queues, $store, $address) : [],
             'contention' => $queues->contention(
                 "$store, table",
                 secondsOf: $store === 'postgresql' ? self::QUEUERS_SECONDS : self::POLLERS_SECONDS,
             ),
         ];
+    }
+
+    /** @return array<string, array<int, array<string, mixed>>> */
+    private function withoutDisk(): array
+    {
+        $server = new PostgreSqlServer();
+        $address = SqlAddress::of($server);
+        $this->programs->part('sql_table_create', false, $address->dsn, '');
+        $handOffs = $this->handOffs($this->queuesOf($address, Subject::ALIKE), self::WITHOUT_DISK, $address);
+        $server->stop();
+
+        return ['handoff_ns' => $handOffs, 'contention' => []];
+    }
+
+    /** @param list<Subject> $subjects */
+    private function queuesOf(SqlAddress $address, array $subjects): Queues
+    {
+        return new Queues(
+            min($this->rounds, self::QUEUE_ROUNDS),
+            function (string $name, string $what, string|int ...$arguments) use ($address): array {
+                return $this->programs->part($name, false, 'table', $address->dsn, ...$arguments);
+            },
+            $subjects,
+        );
+    }
+
+    /** @return array<int, array<string, list<float>>> ns, by number of waiters and subject */
+    private function handOffs(Queues $queues, string $store, SqlAddress $address): array
+    {
+        $handOffs = $queues->handOff("$store, table", self::HANDOFFS);
+        $handOffs[1]['c'] = $this->programs->raw('table_handoff', self::HANDOFFS[1], ...$address->parts());
+
+        return $handOffs;
     }
 }

@@ -4,7 +4,7 @@
  *
  *     table_postgresql CONNINFO    table_mysql SOCKET USER DATABASE    table_sqlite FILE
  *
- * Each reads lines "store ITERATIONS" and "prepared ITERATIONS" until its input ends, and answers
+ * Each reads lines "store ITERATIONS" and "least ITERATIONS" until its input ends, and answers
  * each with a line: the nanoseconds of one acquire and release. The table is there already.
  */
 #include "table.h"
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     while (scanf(" %15s %ld", how, &iterations) == 2) {
         bool as_store = strcmp(how, "store") == 0;
 
-        printf("%.1f\n", measure(as_store ? execute_as_store : execute_prepared, iterations));
+        printf("%.1f\n", measure(as_store ? execute_as_store : execute_least, iterations));
         fflush(stdout);
     }
     close_session();

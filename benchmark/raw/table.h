@@ -1,7 +1,7 @@
 /*
  * What raw/table.c needs of a client library: a session of its process, and one lock, which is a
  * row of the table lock_keys. Each statement is sent and awaited by the library's blocking
- * functions: as the store sends it, which is a text for a server, or prepared once, with
+ * functions: as the store sends it, or the least that does the same, prepared once, with
  * parameters. It is in raw/table_postgresql.c, raw/table_mysql.c and raw/table_sqlite.c.
  */
 #ifndef LATCH_BENCHMARK_TABLE_H
@@ -23,6 +23,6 @@ extern const int address_size;
 void open_session(char **address);
 void close_session(void);
 void execute_as_store(int statement);
-void execute_prepared(int statement);
+void execute_least(int statement);
 
 #endif

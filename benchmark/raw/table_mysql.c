@@ -81,7 +81,7 @@ void execute_as_store(int statement)
     expect(mysql_real_query(server, text, strlen(text)) == 0 && mysql_affected_rows(server) == 1);
 }
 
-void execute_prepared(int statement)
+void execute_least(int statement)
 {
     expect(mysql_stmt_execute(prepared[statement]) == 0
            && mysql_stmt_affected_rows(prepared[statement]) == 1);

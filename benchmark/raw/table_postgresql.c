@@ -8,34 +8,42 @@
 #include <string.h>
 
 #define NOW "extract(epoch FROM clock_timestamp())"
-#define ACQUIRE_TEXT(name, token, ttl)                                                             \
-    "INSERT INTO lock_keys AS held (key_id, key_token, key_expiration) VALUES (" name ", " token   \
-    ", least(ceil(" NOW " + " ttl " + 0.5), 2147483647)) ON CONFLICT (key_id) DO UPDATE"           \
+#define ACQUIRE_FORM                                                                               \
+    "INSERT INTO lock_keys AS held (key_id, key_token, key_expiration) VALUES ($1, $2,"            \
+    " least(ceil(" NOW " + $3 + 0.5), 2147483647)) ON CONFLICT (key_id) DO UPDATE"                 \
     " SET key_token = excluded.key_token, key_expiration = excluded.key_expiration"                \
     " WHERE held.key_token = excluded.key_token OR held.key_expiration <= " NOW
-#define RELEASE_TEXT(name, token)                                                                  \
-    "DELETE FROM lock_keys WHERE key_id IN (" name ") AND key_token = " token
-/* Notifies a waiter, if there is one, and does not await the disk. */
-#define TICKET "2c624232cdd22177"
-#define RELEASE_AND_NOTIFY_TEXT(name, token)                                                       \
-    RELEASE_TEXT(name, token)                                                                      \
-    " RETURNING CASE WHEN set_config('synchronous_commit', 'off', true) IS NULL"                   \
-    " OR pg_try_advisory_xact_lock(x'" TICKET "'::bigint) THEN NULL"                               \
-    " ELSE pg_notify('latch_" TICKET "', '') END"
+#define RELEASE_FORM "DELETE FROM lock_keys WHERE key_id IN ($1) AND key_token = $2"
+#define TICKET "-6700728454745310715" /* of the lock that benchmark/parts/sql_table.php takes */
 
 const char *const address_usage = "CONNINFO";
 const int address_size = 1;
 
-static const struct {
-    const char *name, *text, *form;
+/* Of the server: as the store has them once they are prepared, and the least that do it. */
+typedef struct prepared_statement {
+    const char *form;
     int parameters;
-} statements[STATEMENTS] = {
-    [ACQUIRE] = {"acquire", ACQUIRE_TEXT("E'" ROW_NAME "'", "E'" ROW_TOKEN "'", ROW_TTL),
-                 ACQUIRE_TEXT("$1", "$2", "$3::numeric"), 3},
-    [RELEASE] = {"release", RELEASE_AND_NOTIFY_TEXT("E'" ROW_NAME "'", "E'" ROW_TOKEN "'"),
-                 RELEASE_TEXT("$1",
-                              "$2") " RETURNING set_config('synchronous_commit', 'off', true)",
-                 2},
+    const char *values[4];
+    char name[32]; /* as long as the store's */
+} prepared_statement;
+
+static prepared_statement as_store[STATEMENTS] = {
+    [ACQUIRE] = {ACQUIRE_FORM, 3, {ROW_NAME, ROW_TOKEN, ROW_TTL}},
+    /* Notifies a waiter, if there is one, and does not await the disk. */
+    [RELEASE] =
+        {RELEASE_FORM
+         " RETURNING CASE WHEN set_config('synchronous_commit', 'off', true) IS NULL"
+         " OR pg_try_advisory_xact_lock($3::bigint) THEN NULL"
+         " ELSE pg_notify(concat('latch_', lpad(to_hex($4::bigint), 16, '0')), '') END",
+         4,
+         {ROW_NAME, ROW_TOKEN, TICKET, TICKET}},
+};
+
+static prepared_statement least[STATEMENTS] = {
+    [ACQUIRE] = {ACQUIRE_FORM, 3, {ROW_NAME, ROW_TOKEN, ROW_TTL}},
+    [RELEASE] = {RELEASE_FORM " RETURNING set_config('synchronous_commit', 'off', true)",
+                 2,
+                 {ROW_NAME, ROW_TOKEN}},
 };
 
 static PGconn *server;
@@ -57,16 +65,24 @@ static void expect_row(PGresult *result)
     PQclear(result);
 }
 
+static void prepare(prepared_statement *statement, int number)
+{
+    PGresult *result;
+
+    snprintf(statement->name, sizeof statement->name, "latch_form_%d_%d", number,
+             PQbackendPID(server));
+    result = PQprepare(server, statement->name, statement->form, statement->parameters, NULL);
+    expect(PQresultStatus(result) == PGRES_COMMAND_OK);
+    PQclear(result);
+}
+
 void open_session(char **address)
 {
     server = PQconnectdb(*address);
     expect(PQstatus(server) == CONNECTION_OK);
     for (int at = 0; at < STATEMENTS; at++) {
-        PGresult *result = PQprepare(server, statements[at].name, statements[at].form,
-                                     statements[at].parameters, NULL);
-
-        expect(PQresultStatus(result) == PGRES_COMMAND_OK);
-        PQclear(result);
+        prepare(&as_store[at], at);
+        prepare(&least[at], STATEMENTS + at);
     }
 }
 
@@ -75,15 +91,18 @@ void close_session(void)
     PQfinish(server);
 }
 
-void execute_as_store(int statement)
+static void execute(const prepared_statement *statement)
 {
-    expect_row(PQexec(server, statements[statement].text));
+    expect_row(PQexecPrepared(server, statement->name, statement->parameters, statement->values,
+                              NULL, NULL, 0));
 }
 
-void execute_prepared(int statement)
+void execute_as_store(int statement)
 {
-    const char *const values[] = {ROW_NAME, ROW_TOKEN, ROW_TTL};
+    execute(&as_store[statement]);
+}
 
-    expect_row(PQexecPrepared(server, statements[statement].name, statements[statement].parameters,
-                              values, NULL, NULL, 0));
+void execute_least(int statement)
+{
+    execute(&least[statement]);
 }

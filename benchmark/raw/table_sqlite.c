@@ -52,7 +52,7 @@ void close_session(void)
     sqlite3_close(database);
 }
 
-void execute_prepared(int statement)
+void execute_least(int statement)
 {
     static const char *const values[] = {ROW_NAME, ROW_TOKEN, ROW_TTL};
     sqlite3_stmt *made = prepared[statement];
@@ -66,5 +66,5 @@ void execute_prepared(int statement)
 
 void execute_as_store(int statement)
 {
-    execute_prepared(statement);
+    execute_least(statement);
 }
