@@ -9,6 +9,14 @@
 
 #define NOW "extract(epoch FROM clock_timestamp())"
 #define ACQUIRE_FORM                                                                               \
+    "INSERT INTO lock_keys AS held (key_id, key_token, key_expiration) SELECT * FROM (VALUES ($1," \
+    " $2, least(ceil(" NOW " + $3 + 0.5), 2147483647))) AS asked WHERE NOT EXISTS (SELECT FROM"    \
+    " lock_keys WHERE key_id IN ($4) AND key_token <> $5 AND key_expiration > " NOW                \
+    ") ON CONFLICT (key_id) DO UPDATE"                                                             \
+    " SET key_token = excluded.key_token, key_expiration = excluded.key_expiration"                \
+    " WHERE held.key_token = excluded.key_token OR held.key_expiration <= " NOW
+/* Refused, it would lock the other row, and await the disk. */
+#define LEAST_FORM                                                                                 \
     "INSERT INTO lock_keys AS held (key_id, key_token, key_expiration) VALUES ($1, $2,"            \
     " least(ceil(" NOW " + $3 + 0.5), 2147483647)) ON CONFLICT (key_id) DO UPDATE"                 \
     " SET key_token = excluded.key_token, key_expiration = excluded.key_expiration"                \
@@ -23,12 +31,12 @@ const int address_size = 1;
 typedef struct prepared_statement {
     const char *form;
     int parameters;
-    const char *values[4];
+    const char *values[5];
     char name[32]; /* as long as the store's */
 } prepared_statement;
 
 static prepared_statement as_store[STATEMENTS] = {
-    [ACQUIRE] = {ACQUIRE_FORM, 3, {ROW_NAME, ROW_TOKEN, ROW_TTL}},
+    [ACQUIRE] = {ACQUIRE_FORM, 5, {ROW_NAME, ROW_TOKEN, ROW_TTL, ROW_NAME, ROW_TOKEN}},
     /* Notifies a waiter, if there is one, and does not await the disk. */
     [RELEASE] =
         {RELEASE_FORM
@@ -40,7 +48,7 @@ static prepared_statement as_store[STATEMENTS] = {
 };
 
 static prepared_statement least[STATEMENTS] = {
-    [ACQUIRE] = {ACQUIRE_FORM, 3, {ROW_NAME, ROW_TOKEN, ROW_TTL}},
+    [ACQUIRE] = {LEAST_FORM, 3, {ROW_NAME, ROW_TOKEN, ROW_TTL}},
     [RELEASE] = {RELEASE_FORM " RETURNING set_config('synchronous_commit', 'off', true)",
                  2,
                  {ROW_NAME, ROW_TOKEN}},

@@ -70,6 +70,26 @@ static void a_clock_that_rounds_takes_no_row_early(void **state)
     }
 }
 
+/* A row that is locked is one that the disk has to be awaited for, and its holder's release has to
+ * wait. */
+static void what_is_refused_locks_no_row(void **state)
+{
+    latch_store *const stores[] = {unit.store, table_client_store()};
+
+    (void) state;
+    UNIT_CHECK(table_try(table_lease_in(unit.store, "r"), LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    for (int is_client = 0; is_client <= 1; is_client++) {
+        for (int64_t timeout_ms = 0; timeout_ms < 30; timeout_ms += 20) {
+            latch_request request = unit_waiting(LATCH_ACQUIRE, timeout_ms);
+
+            request.ttl_ms = MINUTE;
+            UNIT_CHECK(unit_run_request(table_lease_in(stores[is_client], "r"), request)
+                       == LATCH_CONFLICT);
+            assert_int_equal(unit_postgresql_number("SELECT xmax::text FROM lock_keys"), 0);
+        }
+    }
+}
+
 /* What a crash forgets of it is a lock that stays until it expires. On a connection of the caller's
  * the transaction may be the caller's, too. */
 static void a_release_by_a_dsn_does_not_await_the_disk(void **state)
@@ -95,6 +115,7 @@ int main(void)
         TABLE_TESTS TABLE_TEST(a_clock_that_rounds_takes_no_row_early),
         TABLE_TEST(a_clash_of_transactions_is_no_error),
         TABLE_TEST(settings_of_literals_do_not_matter),
+        TABLE_TEST(what_is_refused_locks_no_row),
         TABLE_TEST(a_release_by_a_dsn_does_not_await_the_disk),
     };
 

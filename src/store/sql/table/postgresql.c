@@ -14,16 +14,15 @@
 #define ROW                                                                                        \
     "concat(floor(1000 * ($e - " NOW ")), ' ', CASE WHEN octet_length($k) <= 63 THEN"              \
     " encode(convert_to($k, 'UTF8'), 'hex') END, ' ', encode(convert_to($i, 'UTF8'), 'hex'), ';')"
-#define INSERT "INSERT INTO $t AS held ($i, $k, $e) "
+/* It looks first. What conflicts locks the other row, and awaits the disk with it: the holder's
+ * release would wait for that, too. */
+#define INSERT                                                                                     \
+    "INSERT INTO $t AS held ($i, $k, $e) SELECT * FROM (VALUES $r) AS asked"                       \
+    " WHERE NOT EXISTS (SELECT FROM $t WHERE $i IN ($l) AND $k <> $o AND $e > $n)"
 #define UNLESS_HELD                                                                                \
     " ON CONFLICT ($i) DO UPDATE"                                                                  \
     " SET $k = excluded.$k, $e = excluded.$e WHERE held.$k = excluded.$k OR held.$e <= $n"
-#define ACQUIRE INSERT "VALUES $r" UNLESS_HELD
-/* An attempt that is expected to be refused: it looks first. What conflicts locks the other row,
- * and awaits the disk with it: the holder's release would wait for that, too. */
-#define ATTEMPT                                                                                    \
-    INSERT "SELECT * FROM (VALUES $r) AS asked"                                                    \
-           " WHERE NOT EXISTS (SELECT FROM $t WHERE $i IN ($l) AND $k <> $o AND $e > $n)"
+#define ACQUIRE INSERT UNLESS_HELD
 /* Nobody has the ticket. The other waiters wait for what this holder may have already. */
 #define IS_ITS_TURN                                                                                \
     "(pg_try_advisory_xact_lock($q::bigint)"                                                       \
@@ -103,9 +102,9 @@ const table_dialect latch_table_postgresql = {
             [TABLE_ACQUIRE] = ACQUIRE,
             /* The statement does not see what it has changed itself. */
             [TABLE_ACQUIRE_TIMED] =
-                "WITH granted AS (" ATTEMPT UNLESS_HELD " RETURNING 1) SELECT concat(count(*), ' ', (SELECT"
+                "WITH granted AS (" ACQUIRE " RETURNING 1) SELECT concat(count(*), ' ', (SELECT"
                 " ceil(1000 * (max($e) - " NOW ")) FROM $t WHERE $i IN ($l))) FROM granted",
-            [TABLE_ACQUIRE_IN_TURN] = ATTEMPT " AND " IS_ITS_TURN UNLESS_HELD,
+            [TABLE_ACQUIRE_IN_TURN] = INSERT " AND " IS_ITS_TURN UNLESS_HELD,
             [TABLE_REFRESH] = "UPDATE $t SET $e = $x WHERE $i IN ($l) AND $k = $o AND $e > $n",
             [TABLE_EXTEND] =
                 "UPDATE $t SET $e = greatest($e, $x) WHERE $i IN ($l) AND $k = $o AND $e > $n",
