@@ -20,7 +20,7 @@ latch_folder_with_8.4() {
 latch_folder_with_8.5() {
     latch_folder sid gcc make libc6-dev pkgconf libhiredis-dev libssl-dev libpq-dev libmariadb-dev libsqlite3-dev "${LATCH_TOOL_PACKAGES[@]}" \
         autoconf automake libtool shtool libpcre2-dev libargon2-1 libsodium26 libxml2-16 libapparmor1 \
-        -- php8.5-cli php8.5-common php8.5-dev php8.5-fpm php8.5-pgsql php8.5-mysql
+        -- php8.5-cli php8.5-common php8.5-dev php8.5-fpm php8.5-pgsql php8.5-mysql php8.5-sqlite3
 }
 
 # latch_build_on_debian: builds for the PHP of LATCH_FOLDER, without a warning, and prints the path of

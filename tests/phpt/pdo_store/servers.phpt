@@ -20,6 +20,12 @@ function connect(SqlServer $server, array $options = []): PDO
     return new PDO($server->pdoDsn(), $server::USER, $server::PASSWORD, $options);
 }
 
+/** From PHP 8.4 on it is a constant of another class, and from 8.5 on of that alone. */
+function mysql_attribute(string $name): int
+{
+    return constant(class_exists('Pdo\Mysql') ? "Pdo\Mysql::$name" : "PDO::MYSQL_$name");
+}
+
 /** How long the one row is there yet, by the server's clock. */
 function left(PDO $pdo, string $now): float
 {
@@ -168,8 +174,8 @@ $server = Ground::mysql()->server;
 prove_table($server, 'UNIX_TIMESTAMP(NOW(6))', [
     'PDO' => [],
     'prepared' => [PDO::ATTR_EMULATE_PREPARES => false],
-    'counts of rows that match' => [PDO::MYSQL_ATTR_FOUND_ROWS => true],
-    'unbuffered' => [PDO::MYSQL_ATTR_USE_BUFFERED_QUERY => false],
+    'counts of rows that match' => [mysql_attribute('ATTR_FOUND_ROWS') => true],
+    'unbuffered' => [mysql_attribute('ATTR_USE_BUFFERED_QUERY') => false],
 ]);
 
 /* MySQL ends a transaction before it creates a table: it is not created there. */
@@ -186,7 +192,7 @@ check_same(0, (int) $pdo->query('SELECT (SELECT count(*) FROM orders) + (SELECT 
 check_same('utf8mb4_bin', $pdo->query("SELECT collation_name FROM information_schema.columns WHERE table_name = 'missing' AND column_name = 'key_id'")->fetchColumn(), 'names are bytes');
 
 /* A result that is not read to its end. */
-$open = connect($server, [PDO::MYSQL_ATTR_USE_BUFFERED_QUERY => false]);
+$open = connect($server, [mysql_attribute('ATTR_USE_BUFFERED_QUERY') => false]);
 $result = $open->query('SELECT 1 UNION SELECT 2');
 $result->fetch();
 $store = new PdoStore($open);
