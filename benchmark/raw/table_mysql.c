@@ -8,26 +8,19 @@
 #include <string.h>
 
 #define NOW "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000000)"
-#define ACQUIRE_TEXT(name, token, ttl)                                                             \
-    "INSERT INTO lock_keys (key_id, key_token, key_expiration) VALUES (" name ", " token           \
-    ", LEAST(CEIL(" NOW " + " ttl "), 4294967295)) ON DUPLICATE KEY UPDATE"                        \
+#define ACQUIRE_FORM                                                                               \
+    "INSERT INTO lock_keys (key_id, key_token, key_expiration) VALUES (?, ?, LEAST(CEIL(" NOW      \
+    " + ?), 4294967295)) ON DUPLICATE KEY UPDATE"                                                  \
     " key_token = IF(key_token = VALUES(key_token) OR key_expiration <= " NOW                      \
     ", VALUES(key_token), key_token), key_expiration = IF(key_token = VALUES(key_token),"          \
     " VALUES(key_expiration), key_expiration + 0 * LAST_INSERT_ID(1 + CEIL(1000 *"                 \
     " (key_expiration - " NOW "))))"
-#define RELEASE_TEXT(name, token)                                                                  \
-    "DELETE FROM lock_keys WHERE key_id IN (" name ") AND key_token = " token
+#define RELEASE_FORM "DELETE FROM lock_keys WHERE key_id IN (?) AND key_token = ?"
 
 const char *const address_usage = "SOCKET USER DATABASE";
 const int address_size = 3;
 
-static const struct {
-    const char *text, *form;
-} statements[STATEMENTS] = {
-    [ACQUIRE] = {ACQUIRE_TEXT("'" ROW_NAME "'", "'" ROW_TOKEN "'", ROW_TTL),
-                 ACQUIRE_TEXT("?", "?", "?")},
-    [RELEASE] = {RELEASE_TEXT("'" ROW_NAME "'", "'" ROW_TOKEN "'"), RELEASE_TEXT("?", "?")},
-};
+static const char *const forms[STATEMENTS] = {[ACQUIRE] = ACQUIRE_FORM, [RELEASE] = RELEASE_FORM};
 
 static MYSQL *server;
 static MYSQL_STMT *prepared[STATEMENTS];
@@ -40,16 +33,16 @@ static void expect(bool good)
     }
 }
 
+/* As the store has them once they are prepared: all parameters are texts. */
 static void prepare(int statement)
 {
-    static char name[] = ROW_NAME, token[] = ROW_TOKEN;
-    static double ttl = 30;
+    static char name[] = ROW_NAME, token[] = ROW_TOKEN, ttl[] = ROW_TTL;
     MYSQL_BIND values[] = {
         {.buffer_type = MYSQL_TYPE_STRING, .buffer = name, .buffer_length = sizeof(name) - 1},
         {.buffer_type = MYSQL_TYPE_STRING, .buffer = token, .buffer_length = sizeof(token) - 1},
-        {.buffer_type = MYSQL_TYPE_DOUBLE, .buffer = &ttl},
+        {.buffer_type = MYSQL_TYPE_STRING, .buffer = ttl, .buffer_length = sizeof(ttl) - 1},
     };
-    const char *form = statements[statement].form;
+    const char *form = forms[statement];
 
     prepared[statement] = mysql_stmt_init(server);
     expect(prepared[statement] != NULL
@@ -74,15 +67,13 @@ void close_session(void)
     mysql_close(server);
 }
 
-void execute_as_store(int statement)
-{
-    const char *text = statements[statement].text;
-
-    expect(mysql_real_query(server, text, strlen(text)) == 0 && mysql_affected_rows(server) == 1);
-}
-
 void execute_least(int statement)
 {
     expect(mysql_stmt_execute(prepared[statement]) == 0
            && mysql_stmt_affected_rows(prepared[statement]) == 1);
+}
+
+void execute_as_store(int statement)
+{
+    execute_least(statement);
 }

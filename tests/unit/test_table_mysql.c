@@ -34,6 +34,36 @@ static void settings_of_the_server_do_not_matter(void **state)
     unit_mysql_run("SET GLOBAL sql_mode = DEFAULT");
 }
 
+/* Whatever a statement is, a text, one that is prepared, or one that was: each fraction of a second
+ * is rounded up, and none is added. */
+static void an_expiry_is_exact(void **state)
+{
+    static const struct {
+        const char *now;
+        int64_t ttl_ms;
+        int expiry;
+    } times[] = {{"1764240000", 30000, 1764240030},     {"1764240000.999", 30001, 1764240031},
+                 {"1764240000.999", 30002, 1764240032}, {"1764240000.9999", 30000, 1764240031},
+                 {"1764240000.1", 30900, 1764240031},   {"1764240000.0001", 30000, 1764240031},
+                 {"1764240000.7", 86400300, 1764326401}};
+    char is_exact[48];
+
+    (void) state;
+    for (size_t at = 0; at < sizeof(times) / sizeof(*times); at++) {
+        latch_lease *lease;
+
+        unit_mysql_run("SET GLOBAL init_connect = 'SET timestamp = %s'", times[at].now);
+        lease = table_lease_in(table_store_with((latch_table_options){0}), "r");
+        snprintf(is_exact, sizeof(is_exact), "key_expiration = %d", times[at].expiry);
+        for (int use = 0; use < 4; use++) {
+            UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, times[at].ttl_ms) == LATCH_DONE);
+            assert_int_equal(table_count(is_exact), 1);
+            UNIT_CHECK(table_try(lease, LATCH_RELEASE, 0) == LATCH_DONE);
+        }
+    }
+    unit_mysql_run("SET GLOBAL init_connect = DEFAULT");
+}
+
 /* The table that Latch makes tells them apart, whatever the server's collation is. */
 static void case_and_accents_matter_in_plain_names(void **state)
 {
@@ -53,6 +83,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TABLE_TESTS TABLE_TEST(a_row_that_has_not_changed_is_held),
         TABLE_TEST(settings_of_the_server_do_not_matter),
+        TABLE_TEST(an_expiry_is_exact),
         TABLE_TEST(case_and_accents_matter_in_plain_names),
     };
 

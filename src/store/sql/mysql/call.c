@@ -198,6 +198,7 @@ void latch_mysql_send(mysql_connection *connection, const char *statement)
     latch_mysql_free_result(connection);
     snprintf(connection->statement, sizeof(connection->statement), "%s", statement);
     connection->asked = NULL;
+    connection->has_answer = false;
     latch_mysql_begin(connection, MYSQL_QUERY);
 }
 

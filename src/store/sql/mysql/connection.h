@@ -41,17 +41,34 @@ typedef enum {
     MYSQL_STORE,
 } mysql_call;
 
-/* A template that the server prepares. libmariadb reads and writes in here. */
+#define MYSQL_FORMS_MAX 16
+#define MYSQL_PARAMETER_MAX 255 /* bytes of a parameter */
+
+/* A statement that the server prepares, or has prepared. */
 typedef struct mysql_prepared {
+    MYSQL_STMT *handle; /* NULL: it was not prepared in this session */
+    const char *text;
+    unsigned parameter_count;
+    bool is_form;
+    bool is_ready;
+} mysql_prepared;
+
+typedef struct mysql_template {
+    mysql_prepared prepared;
     const sql_template *template;
-    MYSQL_STMT *handle;
     char text[SQL_TEXT_MAX];
-    char parameters[SQL_PARAMETER_MAX][SQL_PARAMETER_SIZE];
-    unsigned long lengths[SQL_PARAMETER_MAX];
-    char value[SQL_VALUE_MAX]; /* the first one of its result */
+} mysql_template;
+
+_Static_assert(SQL_PARAMETER_SIZE - 1 <= MYSQL_PARAMETER_MAX, "a template's parameters fit");
+
+/* What libmariadb reads and writes when a prepared statement is executed, one at a time. */
+typedef struct mysql_buffers {
+    char parameters[SQL_VALUES_MAX][MYSQL_PARAMETER_MAX];
+    unsigned long lengths[SQL_VALUES_MAX];
+    char value[SQL_VALUE_MAX]; /* the first one of the result */
     unsigned long value_length;
     my_bool is_null;
-} mysql_prepared;
+} mysql_buffers;
 
 typedef struct mysql_connection {
     latch_engine *engine;
@@ -91,9 +108,15 @@ typedef struct mysql_connection {
         MYSQL_PREPARED,
         MYSQL_PREPARE_UNSUPPORTED, /* for the rest of the session */
     } use;
-    mysql_prepared *prepared; /* of `prepared_count` templates; NULL: none */
-    unsigned prepared_count;
+    mysql_template *templates; /* `template_count` of them; NULL: none */
+    unsigned template_count;
+    mysql_prepared *forms[MYSQL_FORMS_MAX]; /* those that were met, in any session; NULL: no more */
+    bool has_moved;       /* a statement has met another session: no form is prepared any more */
+    mysql_prepared *form; /* to be prepared behind the text that is sent; NULL: none */
+    bool has_answer;      /* the text has, whatever becomes of its form */
+    int64_t affected, insert_id; /* of the text */
     mysql_prepared *asked; /* the statement that is prepared or executed; NULL: a text was sent */
+    mysql_buffers buffers;
 
     /* While connected: */
     bool is_mariadb;
@@ -126,11 +149,21 @@ bool latch_mysql_execute(mysql_connection *connection, const sql_statement *stat
  * False: nothing to prepare. */
 bool latch_mysql_prepare(mysql_connection *connection, const sql_templates *templates,
                          const sql_statement *statement, const char *text);
+/* Sends a statement whose form is prepared. False: it is not, send a text; behind that of its
+ * second use it is. */
+bool latch_mysql_send_form(mysql_connection *connection, const sql_statement *statement);
+/* Frees the forms that were met, of a connection that is closed. */
+void latch_mysql_free_forms(mysql_connection *connection);
 /* Error of the last statement; 0: none. */
 unsigned latch_mysql_errno(const mysql_connection *connection);
 const char *latch_mysql_error(const mysql_connection *connection);
 /* Reads the result of the last statement. */
 void latch_mysql_read_result(mysql_connection *connection, sql_result *result);
+
+/* ---- driver.c */
+
+/* What an error of the server's or of libmariadb's means for the statement. */
+sql_outcome latch_mysql_outcome_of(unsigned code);
 
 /* ---- Between these files */
 

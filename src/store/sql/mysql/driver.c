@@ -46,7 +46,8 @@ static bool mysql_send_statement(sql_session *session, const sql_statement *stat
     mysql_connection *connection = &mysql_of(session)->connection;
     char text[SQL_TEXT_MAX];
 
-    if (!latch_mysql_execute(connection, statement)) {
+    if (!latch_mysql_execute(connection, statement)
+        && !latch_mysql_send_form(connection, statement)) {
         statement->class->write(statement, text);
         if (!latch_mysql_prepare(connection, session->templates, statement, text)) {
             latch_mysql_send(connection, text);
@@ -79,9 +80,10 @@ enum {
     RECORD_CHANGED = 1020, /* MariaDB's, since the transaction's first look */
     NO_SUCH_TABLE = 1146,
     UNKNOWN_STATEMENT = 1243, /* it was prepared in another session */
+    NEEDS_PREPARATION = 1615, /* its tables have changed, again and again */
 };
 
-static sql_outcome mysql_outcome_of(unsigned code)
+sql_outcome latch_mysql_outcome_of(unsigned code)
 {
     switch (code) {
         case QUERY_INTERRUPTED:
@@ -94,6 +96,7 @@ static sql_outcome mysql_outcome_of(unsigned code)
         case USER_LOCK_DEADLOCK:
             return SQL_DEADLOCKED;
         case RECORD_CHANGED:
+        case NEEDS_PREPARATION:
             return SQL_CLASHED;
         case NO_SUCH_TABLE:
             return SQL_NO_TABLE;
@@ -110,14 +113,20 @@ static sql_outcome mysql_outcome_of(unsigned code)
 
 static sql_outcome outcome_of_error(mysql_session *mysql)
 {
-    const mysql_connection *connection = &mysql->connection;
+    mysql_connection *connection = &mysql->connection;
     char quoted[150];
+    sql_outcome outcome;
 
     latch_mysql_quote(quoted, sizeof(quoted), latch_mysql_error(connection));
     snprintf(mysql->session.trouble, sizeof(mysql->session.trouble), "%s", quoted);
     mysql->session.trouble_code = latch_mysql_errno(connection);
     /* The socket is closed when libmariadb has lost the server, whatever it calls that. */
-    return connection->fd < 0 ? SQL_LOST : mysql_outcome_of(mysql->session.trouble_code);
+    outcome = connection->fd < 0 ? SQL_LOST : latch_mysql_outcome_of(mysql->session.trouble_code);
+    connection->has_moved |= outcome == SQL_MOVED;
+    if (mysql->session.trouble_code == NEEDS_PREPARATION) {
+        connection->use = MYSQL_PREPARE_UNSUPPORTED;
+    }
+    return outcome;
 }
 
 static sql_outcome receive_answer(sql_session *session, sql_result *result)
@@ -140,12 +149,13 @@ static void want_answer(const sql_session *session, latch_op *op)
     latch_mysql_want(&mysql_of(session)->connection, op);
 }
 
-/* An idle connection receives nothing but the server's last error. */
+/* An idle connection receives nothing but the server's last error. libmariadb has closed the socket
+ * if the session was lost behind an answer, while a form was prepared. */
 static bool is_alive(sql_session *session)
 {
     struct pollfd descriptor = {.fd = mysql_of(session)->connection.fd, .events = POLLIN};
 
-    if (poll(&descriptor, 1, 0) <= 0) {
+    if (descriptor.fd >= 0 && poll(&descriptor, 1, 0) <= 0) {
         return true;
     }
     snprintf(session->trouble, sizeof(session->trouble), "it has ended the session");
@@ -159,6 +169,7 @@ static void close_session(sql_session *session)
     latch_engine *engine = session->engine;
 
     mysql_disconnect(session);
+    latch_mysql_free_forms(&mysql_of(session)->connection);
     latch_mysql_options_free(engine, &mysql_of(session)->own_options);
     latch_free(engine, session);
 }

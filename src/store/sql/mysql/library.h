@@ -14,9 +14,10 @@
     X(mysql_get_server_version) X(mysql_get_socket) X(mysql_get_ssl_cipher) X(mysql_init) X(mysql_insert_id) \
     X(mysql_optionsv) X(mysql_real_connect_cont) X(mysql_real_connect_start) \
     X(mysql_real_query_cont) X(mysql_real_query_start) X(mysql_server_init) \
+    X(mysql_stmt_affected_rows) \
     X(mysql_stmt_bind_param) X(mysql_stmt_bind_result) X(mysql_stmt_close) X(mysql_stmt_errno) \
     X(mysql_stmt_error) X(mysql_stmt_execute_cont) X(mysql_stmt_execute_start) \
-    X(mysql_stmt_fetch) X(mysql_stmt_field_count) X(mysql_stmt_init) X(mysql_stmt_param_count) \
+    X(mysql_stmt_fetch) X(mysql_stmt_field_count) X(mysql_stmt_init) X(mysql_stmt_insert_id) X(mysql_stmt_param_count) \
     X(mysql_stmt_prepare_cont) X(mysql_stmt_prepare_start) X(mysql_stmt_store_result_cont) \
     X(mysql_stmt_store_result_start) X(mysql_store_result_cont) X(mysql_store_result_start)
 /* clang-format on */
@@ -43,6 +44,7 @@ LATCH_LIBRARY_DECLARE(latch_libmariadb, LIBMARIADB_FUNCTIONS)
 #define mysql_real_query_cont latch_libmariadb.mysql_real_query_cont
 #define mysql_real_query_start latch_libmariadb.mysql_real_query_start
 #define mysql_server_init latch_libmariadb.mysql_server_init
+#define mysql_stmt_affected_rows latch_libmariadb.mysql_stmt_affected_rows
 #define mysql_stmt_bind_param latch_libmariadb.mysql_stmt_bind_param
 #define mysql_stmt_bind_result latch_libmariadb.mysql_stmt_bind_result
 #define mysql_stmt_close latch_libmariadb.mysql_stmt_close
@@ -53,6 +55,7 @@ LATCH_LIBRARY_DECLARE(latch_libmariadb, LIBMARIADB_FUNCTIONS)
 #define mysql_stmt_fetch latch_libmariadb.mysql_stmt_fetch
 #define mysql_stmt_field_count latch_libmariadb.mysql_stmt_field_count
 #define mysql_stmt_init latch_libmariadb.mysql_stmt_init
+#define mysql_stmt_insert_id latch_libmariadb.mysql_stmt_insert_id
 #define mysql_stmt_param_count latch_libmariadb.mysql_stmt_param_count
 #define mysql_stmt_prepare_cont latch_libmariadb.mysql_stmt_prepare_cont
 #define mysql_stmt_prepare_start latch_libmariadb.mysql_stmt_prepare_start

@@ -94,8 +94,8 @@ typedef struct sql_statement_class {
     /* Writes the statement with all its values, properly escaped. */
     void (*write)(const sql_statement *statement, char text[SQL_TEXT_MAX]);
     /* Writes it as a form, with a placeholder in place of each value: "?1" for SQLite, "$1" for
-     * PostgreSQL. They have what they have prepared by the text of the form. NULL: write() is good
-     * enough. */
+     * PostgreSQL, "?" for MySQL. They have what they have prepared by the text of the form. NULL:
+     * write() is good enough. */
     void (*write_form)(const sql_statement *statement, char text[SQL_TEXT_MAX], sql_values *values);
     /* Fills in the values of its template's parameters. NULL for users without templates. */
     void (*bind)(const sql_statement *statement, sql_parameters *parameters);

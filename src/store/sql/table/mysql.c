@@ -5,6 +5,9 @@
  * The count of affected rows is no verdict: 0 is a conflict, or the holder's own row as it was. So
  * a conflict sets the insert ID, which comes in the same packet. Assignments go from left to right:
  * where the token is the new one, the row is this holder's.
+ *
+ * The TTL of a form is a text, with which MariaDB computes in double precision. It is exact enough
+ * for milliseconds of a time in seconds to be rounded up as they are in a literal.
  */
 #include "src/store/sql/mysql/driver.h"
 #include "src/store/sql/mysql/options.h"
@@ -86,6 +89,7 @@ const table_dialect latch_table_mysql = {
             " $e BIGINT NOT NULL) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin ENGINE = InnoDB",
         },
     .last_expiry = {UINT32_MAX},
+    .placeholder = "?",
     .quote = '`',
     .counts_changes = true,
     .write_literal = write_mysql_literal,

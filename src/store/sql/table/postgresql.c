@@ -134,7 +134,7 @@ const table_dialect latch_table_postgresql = {
             "($i VARCHAR(255) NOT NULL PRIMARY KEY, $k VARCHAR(255) NOT NULL, $e BIGINT NOT NULL)",
         },
     .last_expiry = {INT32_MAX},
-    .placeholder = '$',
+    .placeholder = "$%u",
     .quote = '"',
     .queue = &postgresql_queue,
     .creates_in_transaction = true,

@@ -82,7 +82,7 @@ const table_dialect latch_table_sqlite = {
             "($i TEXT NOT NULL PRIMARY KEY, $k TEXT NOT NULL, $e INTEGER)",
             "($i VARCHAR NOT NULL PRIMARY KEY, $k VARCHAR NOT NULL, $e INTEGER NOT NULL)",
         },
-    .placeholder = '?',
+    .placeholder = "?%u",
     .quote = '"',
     .creates_in_transaction = true,
     /* A poll reaches no server, and a process that commits again and again leaves but moments to

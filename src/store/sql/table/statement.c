@@ -75,8 +75,7 @@ static void text_add_placeholder(table_text *text, const char *value, size_t len
 
     values->all[values->count].text = value;
     values->all[values->count++].length = length;
-    snprintf(placeholder, sizeof(placeholder), "%c%u", text->store->dialect->placeholder,
-             values->count);
+    snprintf(placeholder, sizeof(placeholder), text->store->dialect->placeholder, values->count);
     text_add(text, placeholder);
 }
 

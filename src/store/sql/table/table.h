@@ -101,10 +101,10 @@ typedef struct table_dialect {
     sql_opener *open;
     const char *now[2], *expiry[2]; /* by the layout; an expiry is never early */
     const char *formats[TABLE_ACTIONS];
-    const char *create[2];  /* the definition of the table, by the layout */
-    int64_t last_expiry[2]; /* the latest one that the column can have; 0: any */
-    char placeholder;       /* of a form, before its number */
-    char quote;             /* around names of Laravel's, of which "key" is a reserved word */
+    const char *create[2];   /* the definition of the table, by the layout */
+    int64_t last_expiry[2];  /* the latest one that the column can have; 0: any */
+    const char *placeholder; /* of a form; a format of printf() for its number */
+    char quote;              /* around names of Laravel's, of which "key" is a reserved word */
     /* Of a statement that acquires: MySQL counts rows that have changed, and has an insert ID of 1
      * more than the milliseconds that another holder has. */
     bool counts_changes;
