@@ -38,13 +38,12 @@ typedef struct prepared_statement {
 static prepared_statement as_store[STATEMENTS] = {
     [ACQUIRE] = {ACQUIRE_FORM, 5, {ROW_NAME, ROW_TOKEN, ROW_TTL, ROW_NAME, ROW_TOKEN}},
     /* Notifies a waiter, if there is one, and does not await the disk. */
-    [RELEASE] =
-        {RELEASE_FORM
-         " RETURNING CASE WHEN set_config('synchronous_commit', 'off', true) IS NULL"
-         " OR pg_try_advisory_xact_lock($3::bigint) THEN NULL"
-         " ELSE pg_notify(concat('latch_', lpad(to_hex($4::bigint), 16, '0')), '') END",
-         4,
-         {ROW_NAME, ROW_TOKEN, TICKET, TICKET}},
+    [RELEASE] = {RELEASE_FORM
+                 " RETURNING CASE WHEN set_config('synchronous_commit', 'off', true) IS NULL"
+                 " OR pg_try_advisory_xact_lock($3::bigint) THEN NULL"
+                 " ELSE pg_notify(concat('latch_', lpad(to_hex($4::bigint), 16, '0')), '') END",
+                 4,
+                 {ROW_NAME, ROW_TOKEN, TICKET, TICKET}},
 };
 
 static prepared_statement least[STATEMENTS] = {

@@ -33,11 +33,11 @@ typedef struct postgresql_session {
     bool has_descriptor;
     unsigned settings_sent; /* number of attempts to set the session up */
 
-    char number[24];     /* the session's, as text */
-    unsigned prepared;   /* bits: which templates or forms the server knows */
-    unsigned preparing;  /* the bit of the one that was sent last */
+    char number[24];                   /* the session's, as text */
+    unsigned prepared;                 /* bits: which templates or forms the server knows */
+    unsigned preparing;                /* the bit of the one that was sent last */
     char *forms[POSTGRESQL_FORMS_MAX]; /* those that were met; NULL: no more */
-    bool has_moved; /* a statement has met another session: there is a pooler all the same */
+    bool has_moved;      /* a statement has met another session: there is a pooler all the same */
     bool is_just_sent;   /* no reply can have come yet */
     bool is_busy;        /* the answer is not complete */
     bool is_unsent;      /* the socket has not taken all of the statement */

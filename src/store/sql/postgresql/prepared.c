@@ -65,9 +65,9 @@ static void send_template(postgresql_session *session, const sql_statement *stat
         return;
     }
     statement->class->bind(statement, &parameters);
-    latch_postgresql_record_sent(
-        session, PQsendQueryPrepared(session->connection, name, (int) template->parameter_count,
-                                     parameters.values, NULL, NULL, 0));
+    latch_postgresql_record_sent(session, PQsendQueryPrepared(session->connection, name,
+                                                              (int) template->parameter_count,
+                                                              parameters.values, NULL, NULL, 0));
 }
 
 /* ---- Forms ---------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ static bool are_ascii(const sql_values *values)
 
 /* The index of a form that was met before. False: it is remembered for the next time, if there is
  * room. */
-static bool find_form(postgresql_session *session, const char *form, unsigned *index)
+static bool find_postgresql_form(postgresql_session *session, const char *form, unsigned *index)
 {
     size_t size = strlen(form) + 1;
 
@@ -127,7 +127,7 @@ static bool send_form(postgresql_session *session, const sql_statement *statemen
     unsigned index;
 
     statement->class->write_form(statement, form, &values);
-    if (!are_ascii(&values) || !find_form(session, form, &index)) {
+    if (!are_ascii(&values) || !find_postgresql_form(session, form, &index)) {
         return false;
     }
     snprintf(name, sizeof(name), "latch_form_%u_%s", index, session->number);
