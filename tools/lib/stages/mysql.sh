@@ -11,7 +11,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../mysql.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/../unit.sh"
 
 STAGE_PACKAGES=("${LATCH_UNIT_PACKAGES[@]}" "${LATCH_BUILD_PACKAGES[@]}" "php$LATCH_PHP_VERSION-fpm"
-    "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-mysql" "php$LATCH_PHP_VERSION-redis" "${LATCH_TOOL_PACKAGES[@]}")
+    "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-mysql" "php$LATCH_PHP_VERSION-sqlite3" "php$LATCH_PHP_VERSION-redis"
+    "${LATCH_TOOL_PACKAGES[@]}")
 
 stage() {
     local phpt unit

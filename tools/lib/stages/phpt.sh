@@ -18,8 +18,8 @@ case $STAGE in
     phpt-8.*) STAGE_PACKAGES=("${LATCH_FOLDER_PACKAGES[@]}" git) ;;
     # zsh: the completion for it is tested where the tests run on the machine itself
     *) STAGE_PACKAGES=("${LATCH_BUILD_PACKAGES[@]}" "php$LATCH_PHP_VERSION-fpm"
-        "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-mysql" "php$LATCH_PHP_VERSION-redis"
-        "${LATCH_TOOL_PACKAGES[@]}" zsh) ;;
+        "php$LATCH_PHP_VERSION-pgsql" "php$LATCH_PHP_VERSION-mysql" "php$LATCH_PHP_VERSION-sqlite3"
+        "php$LATCH_PHP_VERSION-redis" "${LATCH_TOOL_PACKAGES[@]}" zsh) ;;
 esac
 case $STAGE in
     phpt-valgrind) STAGE_PACKAGES+=(valgrind libc6-dbg) ;;
