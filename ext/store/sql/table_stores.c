@@ -329,14 +329,11 @@ static void put_off_expiration(INTERNAL_FUNCTION_PARAMETERS)
     ZEND_PARSE_PARAMETERS_END();
     (void) return_value;
     if (!(ttl >= 1) || ttl > (double) longest_ttl()) {
-        zend_string *given = zend_double_to_str(ttl);
-
         zend_throw_exception_ex(php_latch_invalid_ttl_ce, 0,
-                                "\"%s::putOffExpiration()\" expects a TTL %s. Got \"%s\".",
+                                "\"%s::putOffExpiration()\" expects a TTL %s. Got \"%.*H\".",
                                 ZSTR_VAL(Z_OBJCE_P(ZEND_THIS)->name),
                                 ttl > 1 ? "that ends before 2038" : "greater or equals to 1 second",
-                                ZSTR_VAL(given));
-        zend_string_release(given);
+                                (int) EG(precision), ttl);
         RETURN_THROWS();
     }
     request.ttl_ms = php_latch_ttl_ms(ttl);
