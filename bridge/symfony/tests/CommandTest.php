@@ -96,6 +96,7 @@ final class CommandTest extends TestCase
         $lock->acquire();
         $shown = $this->command('latch:locks');
         self::assertMatchesRegularExpression('/order_42\S* +\| exclusive +\| ' . getmypid() . ' \(php\S*\) +\| - +\| - /', $shown);
+        self::assertSame($shown, $this->command('latch:locks', ['--all' => true]), 'Files have no others to list.');
         self::assertStringContainsString('The locks of the store "local" cannot be listed; ask for one by its key.', $shown);
 
         $one = $this->command('latch:locks', ['key' => 'order_42', '--store' => 'default']);

@@ -89,10 +89,10 @@ final class StoreInspector
             return null;
         }
         /** @var list<Found> $held */
-        $held = $store->listHeld(...($all ? [true] : []));
+        $held = self::heldIn($store, $all);
         try {
             $semaphores = $this->semaphoreStores->get($name);
-            foreach (method_exists($semaphores, 'listHeld') ? $semaphores->listHeld(...($all ? [true] : [])) : [] as $found) {
+            foreach (method_exists($semaphores, 'listHeld') ? self::heldIn($semaphores, $all) : [] as $found) {
                 $held[] = ['mode' => 'semaphore'] + $found;
             }
         } catch (SemaphoreException) {
@@ -100,6 +100,20 @@ final class StoreInspector
         }
         /** @var list<Found> $held */
         usort($held, static fn (array $one, array $other): int => $one['name'] <=> $other['name']);
+
+        return $held;
+    }
+
+    /**
+     * @param object $store with listHeld(), which has an argument only where there are others to list
+     *
+     * @return list<Found>
+     */
+    private static function heldIn(object $store, bool $all): array
+    {
+        $list = new \ReflectionMethod($store, 'listHeld');
+        /** @var list<Found> $held */
+        $held = $list->invoke($store, ...($all && $list->getNumberOfParameters() > 0 ? [true] : []));
 
         return $held;
     }
