@@ -247,6 +247,7 @@ if test "$PHP_LATCH" != no; then
       ext/store/redis/redis_store.c
       ext/store/redis/redis_string_store.c
       ext/store/semaphore_store.c
+      ext/store/shared_memory_store.c
       ext/store/sql/connection.c
       ext/store/sql/dbal.c
       ext/store/sql/pdo.c

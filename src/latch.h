@@ -354,6 +354,9 @@ typedef struct latch_strategy {
 extern const latch_strategy latch_consensus; /* more than half of the members */
 extern const latch_strategy latch_unanimity; /* all members */
 
+/* The largest number of locks in a file of shared memory. */
+#define LATCH_SHM_CAPACITY_MAX 16777216
+
 typedef struct latch_store_options {
     /* flock: an existing directory; shm: a file, which is made, NULL: this user's own on this
      * machine. Absolute; copied */

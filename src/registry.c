@@ -9,12 +9,11 @@ static const latch_store_class *const classes[] = {
     &latch_callback_store,
     &latch_slots_store,
     &latch_table_store,
-    &latch_shm_store,
 };
 
 #define CLASS_COUNT (sizeof(classes) / sizeof(classes[0]))
-/* Without the last four, which are stores by what the engine's user gives them. */
-#define LISTED_COUNT (CLASS_COUNT - 4)
+/* Without the last three, which are stores by what the engine's user gives them. */
+#define LISTED_COUNT (CLASS_COUNT - 3)
 
 const latch_store_info *latch_store_at(size_t index)
 {

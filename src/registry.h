@@ -11,7 +11,5 @@ extern const latch_store_class latch_callback_store;
 extern const latch_store_class latch_slots_store;
 /* Not listed either: locks in tables, which several classes of PHP's are made of. */
 extern const latch_store_class latch_table_store;
-/* Not listed before it has a class in PHP: locks in shared memory. */
-extern const latch_store_class latch_shm_store;
 
 #endif

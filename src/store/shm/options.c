@@ -62,6 +62,8 @@ static int64_t shm_read_mode(const char *text)
 static latch_status shm_set_option(const latch_dsn_option *option, shm_options *options,
                                    latch_error *error)
 {
+    bool shows;
+
     if (strcmp(option->name, "capacity") == 0) {
         return shm_set_capacity(latch_dsn_read_number(option->value, strlen(option->value),
                                                       SHM_MAX_CAPACITY),
@@ -70,12 +72,11 @@ static latch_status shm_set_option(const latch_dsn_option *option, shm_options *
     if (strcmp(option->name, "mode") == 0) {
         return shm_set_mode(shm_read_mode(option->value), options, error);
     }
+    shows = latch_dsn_may_show(option->name, option->value);
     return latch_fail(error, LATCH_ERROR_ARGUMENT, 0,
-                      "unknown option %s%s%s in the DSN; shared memory has \"capacity\" and "
+                      "unknown option%s%s%s in the DSN; shared memory has \"capacity\" and "
                       "\"mode\"",
-                      latch_dsn_may_show(option->name, option->value) ? "\"" : "",
-                      latch_dsn_may_show(option->name, option->value) ? option->name : "",
-                      latch_dsn_may_show(option->name, option->value) ? "\"" : "");
+                      shows ? " \"" : "", shows ? option->name : "", shows ? "\"" : "");
 }
 
 static latch_status shm_read_dsn(const latch_dsn *dsn, shm_options *options, latch_error *error)

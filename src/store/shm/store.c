@@ -45,6 +45,12 @@ static void shm_close(latch_store *base)
     shm_detach_store((shm_store *) base);
 }
 
+/* The file: its capacity and mode do not tell locks apart. "": the default. */
+static const char *shm_identity(const latch_store *base)
+{
+    return ((const shm_store *) base)->options.path;
+}
+
 /* A child attaches itself anew, and so does a process whose file was removed. */
 static latch_status shm_ready(shm_store *store, latch_error *error)
 {
@@ -507,6 +513,7 @@ const latch_store_class latch_shm_store = {
     .size = sizeof(shm_store),
     .open = shm_open,
     .close = shm_close,
+    .identity = shm_identity,
     .begin = shm_begin,
     .step = shm_step,
     .cancel = shm_cancel,

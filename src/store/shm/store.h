@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #define SHM_DEFAULT_CAPACITY 65536
-#define SHM_MAX_CAPACITY (1 << 24)
+#define SHM_MAX_CAPACITY LATCH_SHM_CAPACITY_MAX
 /* What is rounded up to: a chunk for each of the fewest participants. */
 #define SHM_MIN_CHUNKS 64
 
