@@ -399,9 +399,14 @@ static latch_status shm_release(latch_op *op)
     return LATCH_DONE;
 }
 
-static latch_status shm_probe(latch_lease *lease)
+static latch_status shm_probe(latch_op *op)
 {
+    latch_lease *lease = op->lease;
+
     if (lease->state != NULL && !shm_is_live(lease)) {
+        if (shm_is_ours(lease)) { /* shm_held() has seen the loss before, which still counts */
+            op->mode_before = lease->mode;
+        }
         shm_lose(lease);
     }
     return lease->state != NULL ? LATCH_DONE : LATCH_CONFLICT;
@@ -427,9 +432,8 @@ static latch_status shm_begin(latch_op *op)
             return shm_release(op);
         case LATCH_PROBE:
         case LATCH_REFRESH: /* holds never expire */
-            return op->request.kind == LATCH_REFRESH && op->lease->state == NULL
-                       ? LATCH_DONE
-                       : shm_probe(op->lease);
+            return op->request.kind == LATCH_REFRESH && op->lease->state == NULL ? LATCH_DONE
+                                                                                 : shm_probe(op);
         case LATCH_INSPECT:
             return shm_ask(op, latch_shm_inspect);
         case LATCH_LIST:
