@@ -402,8 +402,12 @@ static latch_status shm_release(latch_op *op)
 static latch_status shm_probe(latch_op *op)
 {
     latch_lease *lease = op->lease;
+    shm_hold *hold = lease->state;
 
-    if (lease->state != NULL && !shm_is_live(lease)) {
+    if (hold != NULL) {
+        hold->attachment->checked_ns = 0; /* the question is for now */
+    }
+    if (hold != NULL && !shm_is_live(lease)) {
         if (shm_is_ours(lease)) { /* shm_held() has seen the loss before, which still counts */
             op->mode_before = lease->mode;
         }
