@@ -12,7 +12,7 @@ namespace Latch\Store;
  *
  * @not-serializable
  */
-class SharedMemoryStore implements \Latch\BlockingSharedLockStoreInterface
+class SharedMemoryStore implements \Latch\BlockingSharedLockStoreInterface, \Latch\BlockingStoreInterface
 {
     /**
      * @param string|null $path     absolute path of the file, which is made if it is missing, in a directory that

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 4fc6a6c6d4d360131189787d71f90c66a6d38b97 */
+ * Stub hash: dd886ddfd2da2277bbb1d38f90e7c24a88e54c56 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Latch_Store_SharedMemoryStore___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, path, IS_STRING, 1, "null")
@@ -69,14 +69,14 @@ static const zend_function_entry class_Latch_Store_SharedMemoryStore_methods[] =
 	ZEND_FE_END
 };
 
-static zend_class_entry *register_class_Latch_Store_SharedMemoryStore(zend_class_entry *class_entry_Latch_BlockingSharedLockStoreInterface)
+static zend_class_entry *register_class_Latch_Store_SharedMemoryStore(zend_class_entry *class_entry_Latch_BlockingSharedLockStoreInterface, zend_class_entry *class_entry_Latch_BlockingStoreInterface)
 {
 	zend_class_entry ce, *class_entry;
 
 	INIT_NS_CLASS_ENTRY(ce, "Latch\\Store", "SharedMemoryStore", class_Latch_Store_SharedMemoryStore_methods);
 	class_entry = zend_register_internal_class_ex(&ce, NULL);
 	class_entry->ce_flags |= ZEND_ACC_NOT_SERIALIZABLE;
-	zend_class_implements(class_entry, 1, class_entry_Latch_BlockingSharedLockStoreInterface);
+	zend_class_implements(class_entry, 2, class_entry_Latch_BlockingSharedLockStoreInterface, class_entry_Latch_BlockingStoreInterface);
 
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);

@@ -95,7 +95,8 @@ PHP_METHOD(Latch_Store_SharedMemoryStore, __construct)
 
 static void register_shared_memory_store(void)
 {
-    register_class_Latch_Store_SharedMemoryStore(php_latch_blocking_shared_store_ce)
+    register_class_Latch_Store_SharedMemoryStore(php_latch_blocking_shared_store_ce,
+                                                 php_latch_blocking_store_ce)
         ->create_object = create_shared_memory_store;
 }
 

@@ -4,13 +4,13 @@ SharedMemoryStore: one writer or many readers, promotion and demotion, of all ke
 <?php
 require __DIR__ . '/../../utils/phpt.inc';
 
-use Latch\{BlockingSharedLockStoreInterface, Key, Lock};
+use Latch\{BlockingSharedLockStoreInterface, BlockingStoreInterface, Key, Lock};
 use Latch\Exception\{LockConflictedException, UnserializableKeyException};
 use Latch\Store\{SharedMemoryStore, StoreFactory};
 
 $directory = temporary_directory();
 $store = new SharedMemoryStore("$directory/locks", 1000);
-check($store instanceof BlockingSharedLockStoreInterface, 'what kind of store it is');
+check($store instanceof BlockingSharedLockStoreInterface && $store instanceof BlockingStoreInterface, 'what kind of store it is');
 $same = StoreFactory::createStore("shm://$directory/locks");
 $other = new SharedMemoryStore("$directory/other", 1000);
 
