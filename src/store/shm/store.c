@@ -21,8 +21,8 @@ typedef struct shm_store {
 
 /* ---- The store */
 
-static latch_status shm_open(latch_store *base, const latch_store_options *options,
-                             latch_error *error)
+static latch_status shm_open_store(latch_store *base, const latch_store_options *options,
+                                   latch_error *error)
 {
     shm_store *store = (shm_store *) base;
     latch_status status = latch_shm_read_options(base->engine, options, &store->options, error);
@@ -40,7 +40,7 @@ static void shm_detach_store(shm_store *store)
     }
 }
 
-static void shm_close(latch_store *base)
+static void shm_close_store(latch_store *base)
 {
     shm_detach_store((shm_store *) base);
 }
@@ -505,8 +505,8 @@ const latch_store_class latch_shm_store = {
             .schemes = shm_schemes,
         },
     .size = sizeof(shm_store),
-    .open = shm_open,
-    .close = shm_close,
+    .open = shm_open_store,
+    .close = shm_close_store,
     .begin = shm_begin,
     .step = shm_step,
     .cancel = shm_cancel,
