@@ -396,6 +396,9 @@ static latch_status shm_release(latch_op *op)
 static latch_status shm_probe(latch_lease *lease)
 {
     if (lease->state != NULL && !shm_is_live(lease)) {
+        if (shm_is_ours(lease)) {
+            lease->deadline_ns = 0; /* op.c shall find it lost, though class->held() knows it, too */
+        }
         shm_lose(lease);
     }
     return lease->state != NULL ? LATCH_DONE : LATCH_CONFLICT;
