@@ -178,7 +178,7 @@ static void a_try_does_not_overtake_a_writer_that_waits(void **state)
 
 static void a_lock_whose_file_was_removed_is_lost(void **state)
 {
-    latch_lease *lease = unit_lease("a"), *other;
+    latch_lease *lease = unit_lease("a"), other;
     latch_store *newer;
 
     (void) state;
@@ -188,11 +188,10 @@ static void a_lock_whose_file_was_removed_is_lost(void **state)
     UNIT_CHECK(newer != NULL);
     UNIT_AWAIT(!unit_held(lease));
     UNIT_CHECK(unit_run(lease, LATCH_PROBE) == LATCH_CONFLICT && lease->lost);
-    other = unit_lease("a");
-    latch_lease_init(other, newer, "a", 1);
-    UNIT_CHECK(unit_run(other, LATCH_ACQUIRE) == LATCH_DONE);
+    latch_lease_init(&other, newer, "a", 1);
+    UNIT_CHECK(unit_run(&other, LATCH_ACQUIRE) == LATCH_DONE);
     UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_CONFLICT); /* in the new file */
-    latch_lease_drop(other);
+    latch_lease_drop(&other);
     latch_store_close(newer);
 }
 
