@@ -281,7 +281,7 @@ static void a_file_of_another_user_is_closed_unless_its_mode_lets_in(void **stat
 
 static void expect_new_epoch(uint64_t before)
 {
-    uint64_t after;
+    uint64_t after = 0;
     int fd;
 
     make_file();

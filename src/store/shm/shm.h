@@ -172,8 +172,38 @@ static inline uint32_t latch_shm_bucket_of(const shm_map *map, uint64_t digest)
 shm_result latch_shm_enter(const shm_user *user, uint32_t bucket);
 /* Gives it back, and wakes. */
 void latch_shm_leave(const shm_user *user, uint32_t bucket, shm_wakes *wakes);
-shm_cursor latch_shm_first(const shm_map *map, uint32_t bucket);
-void latch_shm_next(shm_cursor *cursor);
+static inline void latch_shm_arrive(shm_cursor *cursor)
+{
+    uint32_t number = latch_shm_load32(cursor->link);
+
+    cursor->record = NULL;
+    if (number == 0) {
+        return;
+    }
+    /* A chain that is a circle has no end: it has more members than there are records. */
+    if (number > cursor->map->record_count || cursor->left == 0) {
+        cursor->is_corrupt = true;
+        return;
+    }
+    cursor->left--;
+    cursor->index = number - 1;
+    cursor->record = &cursor->map->records[cursor->index];
+}
+
+static inline shm_cursor latch_shm_first(const shm_map *map, uint32_t bucket)
+{
+    shm_cursor cursor = {.map = map, .link = &map->buckets[bucket].head, .left = map->record_count};
+
+    latch_shm_arrive(&cursor);
+    return cursor;
+}
+
+static inline void latch_shm_next(shm_cursor *cursor)
+{
+    cursor->link = &cursor->record->next;
+    latch_shm_arrive(cursor);
+}
+
 /* Takes the record out of the chain; the cursor is at the next one. */
 void latch_shm_unlink(shm_cursor *cursor);
 /* The same, and frees it. */

@@ -217,7 +217,6 @@ static latch_status shm_acquire_new(latch_op *op)
 {
     const latch_lease *lease = op->lease;
     shm_store *store = (shm_store *) lease->store;
-    const latch_env *env = &lease->store->engine->env;
     shm_request request = {
         .exclusive = op->request.kind == LATCH_ACQUIRE,
         .waits = op->request.wait,
@@ -236,7 +235,7 @@ static latch_status shm_acquire_new(latch_op *op)
         return op->error->status;
     }
     latch_shm_digest(lease->resource, lease->resource_length, request.digest);
-    request.since_ns = env->coarse_ns(env->context);
+    request.since_ns = store->attachment->now_ns;
     latch_shm_write_note(store->attachment);
     hold->notes_wait = false;
     result = latch_shm_request(&store->attachment->user, hold->index, &request);
@@ -397,7 +396,8 @@ static latch_status shm_probe(latch_lease *lease)
 {
     if (lease->state != NULL && !shm_is_live(lease)) {
         if (shm_is_ours(lease)) {
-            lease->deadline_ns = 0; /* op.c shall find it lost, though class->held() knows it, too */
+            lease->deadline_ns =
+                0; /* op.c shall find it lost, though class->held() knows it, too */
         }
         shm_lose(lease);
     }
