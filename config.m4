@@ -331,6 +331,7 @@ if test "$PHP_LATCH" != no; then
       src/store/shm/digest.c
       src/store/shm/file.c
       src/store/shm/futex.c
+      src/store/shm/grant.c
       src/store/shm/identity.c
       src/store/shm/inspect.c
       src/store/shm/life.c
@@ -338,6 +339,7 @@ if test "$PHP_LATCH" != no; then
       src/store/shm/options.c
       src/store/shm/store.c
       src/store/shm/table.c
+      src/store/shm/wait.c
       src/store/slots/course.c
       src/store/slots/slot.c
       src/store/slots/slots.c

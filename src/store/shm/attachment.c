@@ -83,7 +83,8 @@ static latch_status shm_attach_new(latch_engine *engine, const shm_options *opti
         latch_free(engine, attachment);
         return status;
     }
-    attachment->checked_ns = engine->env.coarse_ns(engine->env.context);
+    attachment->now_ns = engine->env.coarse_ns(engine->env.context);
+    attachment->checked_ns = attachment->now_ns;
     latch_list_append(shm_attachments(), &attachment->link);
     *made = attachment;
     return LATCH_DONE;
@@ -135,14 +136,13 @@ void latch_shm_detach(shm_attachment *attachment)
 bool latch_shm_is_attached(shm_attachment *attachment)
 {
     const latch_env *env = &attachment->engine->env;
-    int64_t now_ns;
 
     if (!latch_shm_is_of_this_process(attachment) || attachment->is_gone) {
         return false;
     }
-    now_ns = env->coarse_ns(env->context);
-    if (now_ns - attachment->checked_ns >= CHECK_INTERVAL_NS) {
-        attachment->checked_ns = now_ns;
+    attachment->now_ns = env->coarse_ns(env->context);
+    if (attachment->now_ns - attachment->checked_ns >= CHECK_INTERVAL_NS) {
+        attachment->checked_ns = attachment->now_ns;
         attachment->is_gone = latch_shm_leads_elsewhere(attachment->file.path,
                                                         attachment->file.device,
                                                         attachment->file.inode)

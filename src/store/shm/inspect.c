@@ -9,27 +9,27 @@
 #define HOLDERS_MAX 100
 
 /* A copy of a record, made under the guard. */
-typedef struct shm_held {
+typedef struct shm_holder {
     uint64_t owner, ticket, fence;
     int64_t since_ns;
     uint32_t index, name_length;
     bool is_exclusive;
     uint64_t name[SHM_NAME_MAX / sizeof(uint64_t)];
-} shm_held;
+} shm_holder;
 
 /* All that is known of one resource. */
 typedef struct shm_survey {
     uint64_t holder_count, waiter_count;
     uint32_t count, first; /* first: the lowest index of a holder's record */
-    shm_held holders[HOLDERS_MAX];
+    shm_holder holders[HOLDERS_MAX];
 } shm_survey;
 
 /* ---- Reading */
 
 static void shm_copy_record(const shm_record *record, uint32_t index, uint32_t state,
-                            shm_held *held)
+                            shm_holder *held)
 {
-    *held = (shm_held){
+    *held = (shm_holder){
         .owner = latch_shm_load64(&record->owner),
         .ticket = latch_shm_load64(&record->ticket),
         .fence = latch_shm_load64(&record->fence),
@@ -90,7 +90,7 @@ static latch_status shm_survey_lock(shm_attachment *attachment, const uint64_t d
 
 /* ---- Reports */
 
-static void shm_format_identity(const shm_held *held, char identity[LATCH_IDENTITY_LENGTH + 1])
+static void shm_format_identity(const shm_holder *held, char identity[LATCH_IDENTITY_LENGTH + 1])
 {
     snprintf(identity, LATCH_IDENTITY_LENGTH + 1, "%06x%010llx", held->index & 0xffffff,
              (unsigned long long) (held->ticket & UINT64_C(0xffffffffff)));
@@ -129,7 +129,7 @@ static int64_t shm_process_of(const shm_attachment *attachment, const shm_partic
 }
 
 static bool shm_add_holder(const shm_attachment *attachment, latch_lock_report *report,
-                           const shm_held *held)
+                           const shm_holder *held)
 {
     const latch_engine *engine = attachment->engine;
     const latch_env *env = &engine->env;
@@ -198,7 +198,7 @@ latch_status latch_shm_inspect(shm_attachment *attachment, latch_op *op)
 static bool shm_report_listed(const shm_attachment *attachment, latch_lock_report **reports,
                               const shm_survey *survey)
 {
-    const shm_held *held = &survey->holders[0];
+    const shm_holder *held = &survey->holders[0];
     char name[SHM_NAME_MAX + 4];
     size_t length = held->name_length < SHM_NAME_MAX ? held->name_length : SHM_NAME_MAX;
 
@@ -248,7 +248,7 @@ latch_status latch_shm_list(shm_attachment *attachment, latch_op *op)
     return status;
 }
 
-static bool shm_is_named(const char *identities, const shm_held *held)
+static bool shm_is_named(const char *identities, const shm_holder *held)
 {
     char identity[LATCH_IDENTITY_LENGTH + 1];
 
@@ -266,7 +266,7 @@ latch_status latch_shm_evict_holders(shm_attachment *attachment, latch_op *op)
     latch_shm_digest(lease->resource, lease->resource_length, digest);
     status = shm_survey_lock(attachment, digest, &survey, op->error);
     for (uint32_t at = 0; at < survey.count && status == LATCH_DONE; at++) {
-        const shm_held *held = &survey.holders[at];
+        const shm_holder *held = &survey.holders[at];
         shm_result result;
 
         if (op->request.evicted != NULL && !shm_is_named(op->request.evicted, held)) {

@@ -1,6 +1,7 @@
 /*
  * Inside the store of shared memory: the layout of the file, and the protocol by which processes
- * share it (table.c, lock.c, identity.c), which makes no system call but through futex.h.
+ * share it (identity.c, table.c, grant.c, lock.c, wait.c), which makes system calls through futex.c
+ * alone.
  *
  * - A participant is a thread that locks. Its identity is a generation and the place that it has in
  *   the file. It is alive while the generation of the place is its own and the place's life word, a
@@ -171,8 +172,38 @@ static inline uint32_t latch_shm_bucket_of(const shm_map *map, uint64_t digest)
 shm_result latch_shm_enter(const shm_user *user, uint32_t bucket);
 /* Gives it back, and wakes. */
 void latch_shm_leave(const shm_user *user, uint32_t bucket, shm_wakes *wakes);
-shm_cursor latch_shm_first(const shm_map *map, uint32_t bucket);
-void latch_shm_next(shm_cursor *cursor);
+static inline void latch_shm_arrive(shm_cursor *cursor)
+{
+    uint32_t number = latch_shm_load32(cursor->link);
+
+    cursor->record = NULL;
+    if (number == 0) {
+        return;
+    }
+    /* A chain that is a circle has no end: it has more members than there are records. */
+    if (number > cursor->map->record_count || cursor->left == 0) {
+        cursor->is_corrupt = true;
+        return;
+    }
+    cursor->left--;
+    cursor->index = number - 1;
+    cursor->record = &cursor->map->records[cursor->index];
+}
+
+static inline shm_cursor latch_shm_first(const shm_map *map, uint32_t bucket)
+{
+    shm_cursor cursor = {.map = map, .link = &map->buckets[bucket].head, .left = map->record_count};
+
+    latch_shm_arrive(&cursor);
+    return cursor;
+}
+
+static inline void latch_shm_next(shm_cursor *cursor)
+{
+    cursor->link = &cursor->record->next;
+    latch_shm_arrive(cursor);
+}
+
 /* Takes the record out of the chain; the cursor is at the next one. */
 void latch_shm_unlink(shm_cursor *cursor);
 /* The same, and frees it. */
@@ -180,11 +211,65 @@ void latch_shm_bury(shm_cursor *cursor);
 void latch_shm_link(const shm_map *map, uint32_t bucket, uint32_t index);
 void latch_shm_add_wake(const shm_map *map, shm_wakes *wakes, uint32_t index);
 
-/* ---- lock.c: what a lease does -------------------------------------------------------------- */
+static inline bool latch_shm_is_of(const shm_record *record, const uint64_t digest[2])
+{
+    return latch_shm_load64(&record->digest[0]) == digest[0]
+           && latch_shm_load64(&record->digest[1]) == digest[1];
+}
 
-/* Grants, under the guard, whatever can be granted of this digest, and buries the dead. */
+/* ---- grant.c -------------------------------------------------------------------------------- */
+
+/* What is in the records of one resource, behind the burial of the dead. */
+typedef struct shm_tally {
+    uint32_t holders; /* those that promote included */
+    bool is_exclusive, is_corrupt;
+    uint32_t promotes, first; /* 1 + index: the one that promotes; the first in the queue */
+} shm_tally;
+
+static inline bool latch_shm_is_held_state(uint32_t state)
+{
+    return state == SHM_HELD_SHARED || state == SHM_HELD_EXCLUSIVE;
+}
+
+static inline bool latch_shm_is_waiting_state(uint32_t state)
+{
+    return state == SHM_WAITS_SHARED || state == SHM_WAITS_EXCLUSIVE;
+}
+
+static inline bool latch_shm_is_dead(const shm_user *user, const shm_record *record)
+{
+    uint64_t owner = latch_shm_load64(&record->owner);
+
+    return owner != user->self && !latch_shm_is_alive(&user->map, owner);
+}
+
+/* All under the guard. */
+shm_tally latch_shm_count(const shm_user *user, uint32_t bucket, const uint64_t digest[2]);
+void latch_shm_hold_exclusively(const shm_map *map, uint32_t bucket, shm_record *record);
+/* Grants whatever can be granted of this digest, and buries the dead. */
 shm_result latch_shm_grant(const shm_user *user, uint32_t bucket, const uint64_t digest[2],
                            shm_wakes *wakes);
+
+/* ---- lock.c: what a lease does -------------------------------------------------------------- */
+
+/* Access to the bucket of a record that is not free. */
+typedef struct shm_change {
+    uint32_t bucket;
+    uint64_t digest[2];
+    shm_wakes wakes;
+} shm_change;
+
+shm_result latch_shm_begin_change(const shm_user *user, uint32_t index, shm_change *change);
+
+/*
+ * Whether a record, of any owner's, is still of the resource whose bucket was entered. Its state is
+ * read first: a record that is not free has a complete digest.
+ */
+static inline bool latch_shm_is_still_of(const shm_record *record, const shm_change *change)
+{
+    return latch_shm_load32(&record->state) != SHM_FREE && latch_shm_is_of(record, change->digest);
+}
+
 /* Acquires by a free record of the user's; SHM_WAITING: it is in the queue. */
 shm_result latch_shm_request(const shm_user *user, uint32_t index, const shm_request *request);
 /* Ends a hold or a wait: the record is free. SHM_CONFLICT: it had been evicted. */
@@ -195,6 +280,9 @@ shm_result latch_shm_promote(const shm_user *user, uint32_t index, bool waits);
 shm_result latch_shm_demote(const shm_user *user, uint32_t index);
 /* Takes a hold away from its owner; SHM_CONFLICT: that hold is over. */
 shm_result latch_shm_evict(const shm_user *user, uint32_t index, uint64_t ticket);
+
+/* ---- wait.c --------------------------------------------------------------------------------- */
+
 /* The blockers of a record, of any owner's. Grants what can be granted. */
 shm_result latch_shm_look(const shm_user *user, uint32_t index, shm_view *view);
 /* Waits until the record is held, for so long at most: SHM_WAITING. */
@@ -218,10 +306,5 @@ bool latch_shm_pause(uint32_t attempt);
 #define SHM_LIFE_WAITERS 0x80000000u
 #define SHM_LIFE_DIED 0x40000000u
 #define SHM_LIFE_OWNER 0x3fffffffu
-
-static inline bool latch_shm_is_held_state(uint32_t state)
-{
-    return state == SHM_HELD_SHARED || state == SHM_HELD_EXCLUSIVE;
-}
 
 #endif

@@ -21,8 +21,8 @@ typedef struct shm_store {
 
 /* ---- The store */
 
-static latch_status shm_open(latch_store *base, const latch_store_options *options,
-                             latch_error *error)
+static latch_status shm_open_store(latch_store *base, const latch_store_options *options,
+                                   latch_error *error)
 {
     shm_store *store = (shm_store *) base;
     latch_status status = latch_shm_read_options(base->engine, options, &store->options, error);
@@ -40,7 +40,7 @@ static void shm_detach_store(shm_store *store)
     }
 }
 
-static void shm_close(latch_store *base)
+static void shm_close_store(latch_store *base)
 {
     shm_detach_store((shm_store *) base);
 }
@@ -223,7 +223,6 @@ static latch_status shm_acquire_new(latch_op *op)
 {
     const latch_lease *lease = op->lease;
     shm_store *store = (shm_store *) lease->store;
-    const latch_env *env = &lease->store->engine->env;
     shm_request request = {
         .exclusive = op->request.kind == LATCH_ACQUIRE,
         .waits = op->request.wait,
@@ -242,7 +241,7 @@ static latch_status shm_acquire_new(latch_op *op)
         return op->error->status;
     }
     latch_shm_digest(lease->resource, lease->resource_length, request.digest);
-    request.since_ns = env->coarse_ns(env->context);
+    request.since_ns = store->attachment->now_ns;
     latch_shm_write_note(store->attachment);
     hold->notes_wait = false;
     result = latch_shm_request(&store->attachment->user, hold->index, &request);
@@ -519,8 +518,8 @@ const latch_store_class latch_shm_store = {
             .schemes = shm_schemes,
         },
     .size = sizeof(shm_store),
-    .open = shm_open,
-    .close = shm_close,
+    .open = shm_open_store,
+    .close = shm_close_store,
     .identity = shm_identity,
     .begin = shm_begin,
     .step = shm_step,

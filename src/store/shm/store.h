@@ -85,8 +85,8 @@ struct shm_attachment {
     latch_engine *engine;
     size_t users; /* stores and holds */
     unsigned generation;
-    bool is_gone; /* the file was removed, or replaced */
-    int64_t checked_ns;
+    bool is_gone;               /* the file was removed, or replaced */
+    int64_t now_ns, checked_ns; /* coarse: of the last call of latch_shm_is_attached() */
     shm_user user;
     shm_file file;
     uint32_t next_chunk; /* to be tried */

@@ -6,42 +6,10 @@
 
 /* ---- Chains */
 
-static void shm_arrive(shm_cursor *cursor)
-{
-    uint32_t number = latch_shm_load32(cursor->link);
-
-    cursor->record = NULL;
-    if (number == 0) {
-        return;
-    }
-    /* A chain that is a circle has no end: it has more members than there are records. */
-    if (number > cursor->map->record_count || cursor->left == 0) {
-        cursor->is_corrupt = true;
-        return;
-    }
-    cursor->left--;
-    cursor->index = number - 1;
-    cursor->record = &cursor->map->records[cursor->index];
-}
-
-shm_cursor latch_shm_first(const shm_map *map, uint32_t bucket)
-{
-    shm_cursor cursor = {.map = map, .link = &map->buckets[bucket].head, .left = map->record_count};
-
-    shm_arrive(&cursor);
-    return cursor;
-}
-
-void latch_shm_next(shm_cursor *cursor)
-{
-    cursor->link = &cursor->record->next;
-    shm_arrive(cursor);
-}
-
 void latch_shm_unlink(shm_cursor *cursor)
 {
     latch_shm_store32(cursor->link, latch_shm_load32(&cursor->record->next));
-    shm_arrive(cursor);
+    latch_shm_arrive(cursor);
 }
 
 void latch_shm_bury(shm_cursor *cursor)

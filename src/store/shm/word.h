@@ -7,6 +7,7 @@
 #ifndef LATCH_SHM_WORD_H
 #define LATCH_SHM_WORD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,30 +35,29 @@ void latch_shm_retry_point(void);
 
 static inline uint32_t latch_shm_load32(const shm_word *word)
 {
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    return atomic_load_explicit(word, memory_order_acquire);
 }
 
 static inline uint64_t latch_shm_load64(const shm_long *word)
 {
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    return atomic_load_explicit(word, memory_order_acquire);
 }
 
 static inline void latch_shm_store32(shm_word *word, uint32_t value)
 {
-    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+    atomic_store_explicit(word, value, memory_order_release);
     LATCH_SHM_POINT();
 }
 
 static inline void latch_shm_store64(shm_long *word, uint64_t value)
 {
-    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+    atomic_store_explicit(word, value, memory_order_release);
     LATCH_SHM_POINT();
 }
 
 static inline bool latch_shm_cas32(shm_word *word, uint32_t expected, uint32_t value)
 {
-    bool done = __atomic_compare_exchange_n(word, &expected, value, false, __ATOMIC_SEQ_CST,
-                                            __ATOMIC_SEQ_CST);
+    bool done = atomic_compare_exchange_strong(word, &expected, value);
 
     LATCH_SHM_POINT();
     return done;
@@ -65,8 +65,7 @@ static inline bool latch_shm_cas32(shm_word *word, uint32_t expected, uint32_t v
 
 static inline bool latch_shm_cas64(shm_long *word, uint64_t *expected, uint64_t value)
 {
-    bool done = __atomic_compare_exchange_n(word, expected, value, false, __ATOMIC_SEQ_CST,
-                                            __ATOMIC_SEQ_CST);
+    bool done = atomic_compare_exchange_strong(word, expected, value);
 
     LATCH_SHM_POINT();
     return done;
