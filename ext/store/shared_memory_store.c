@@ -16,6 +16,7 @@
 #define SHM "shm" /* the engine's store */
 #define STRING_OF_(number) #number
 #define STRING_OF(number) STRING_OF_(number)
+#define CAPACITY_RANGE "from 1 to " STRING_OF(LATCH_SHM_CAPACITY_MAX)
 
 static zend_object *create_shared_memory_store(zend_class_entry *ce)
 {
@@ -51,9 +52,7 @@ static bool check_shm_arguments(zend_string *path, zend_long capacity, zend_long
         return false;
     }
     if (capacity < 1 || capacity > LATCH_SHM_CAPACITY_MAX) {
-        throw_shm_argument(2, "capacity",
-                           "must be a number of locks from 1 to " STRING_OF(
-                               LATCH_SHM_CAPACITY_MAX));
+        throw_shm_argument(2, "capacity", "must be a number of locks " CAPACITY_RANGE);
         return false;
     }
     if ((mode & 0600) != 0600 || (mode & ~(zend_long) 0666) != 0) {
