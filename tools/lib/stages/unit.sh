@@ -47,8 +47,8 @@ mutants() {
     local command log=$LATCH_WORK/log/unit-mutants.log found
     unit_make none mutants
     "${command[@]}" > "$log" 2>&1 < /dev/null || { grep -v '^ ' "$log" | tail -n 100 && name_failures unit <<< mutants; }
-    found=$(sed -n 's/^mutants: \([0-9]*\) found.*/\1/p' "$log")
-    count 'unit, mutants of calls' "${found:-0}" "$(grep -c -e '^mutant: ' -e '^make: \*\*\*' "$log")" 0
+    found=$(awk '$1 == "mutants:" { sum += $2 } END { print sum + 0 }' "$log")
+    count 'unit, mutants' "$found" "$(grep -c -e '^mutant: ' -e '^make: \*\*\*' "$log")" 0
 }
 
 stage() {
