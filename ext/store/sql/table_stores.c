@@ -15,6 +15,7 @@
 #include "zend_closures.h"
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
+#include "zend_smart_str.h"
 
 #include "stubs/pdo_store_arginfo.h"
 
@@ -329,11 +330,16 @@ static void put_off_expiration(INTERNAL_FUNCTION_PARAMETERS)
     ZEND_PARSE_PARAMETERS_END();
     (void) return_value;
     if (!(ttl >= 1) || ttl > (double) longest_ttl()) {
+        smart_str given = {0};
+
+        smart_str_append_double(&given, ttl, (int) EG(precision), false);
+        smart_str_0(&given);
         zend_throw_exception_ex(php_latch_invalid_ttl_ce, 0,
-                                "\"%s::putOffExpiration()\" expects a TTL %s. Got \"%.*H\".",
+                                "\"%s::putOffExpiration()\" expects a TTL %s. Got \"%s\".",
                                 ZSTR_VAL(Z_OBJCE_P(ZEND_THIS)->name),
                                 ttl > 1 ? "that ends before 2038" : "greater or equals to 1 second",
-                                (int) EG(precision), ttl);
+                                ZSTR_VAL(given.s));
+        smart_str_free(&given);
         RETURN_THROWS();
     }
     request.ttl_ms = php_latch_ttl_ms(ttl);
