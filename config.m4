@@ -327,12 +327,14 @@ if test "$PHP_LATCH" != no; then
       src/store/semaphore/permits.c
       src/store/semaphore/semaphore.c
       src/store/semaphore/semaphore_set.c
+      src/store/shm/acquire.c
       src/store/shm/attachment.c
       src/store/shm/deadlock.c
       src/store/shm/digest.c
       src/store/shm/file.c
       src/store/shm/futex.c
       src/store/shm/grant.c
+      src/store/shm/header.c
       src/store/shm/identity.c
       src/store/shm/inspect.c
       src/store/shm/life.c

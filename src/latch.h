@@ -4,8 +4,9 @@
  * The engine knows neither PHP nor Zend. Its clock, allocator, random source and digests are passed
  * in (latch_env); it has no global state and never ends the process. It does not block: a request
  * that must wait returns what to wait for, and the caller sleeps. Two exceptions: a step of the
- * stores of semaphores and of shared memory sleeps for up to 10 ms, as neither can be polled, and
- * closing a store takes as long as its server needs to read the last bytes sent.
+ * stores of semaphores and of shared memory sleeps for up to 10 ms, as neither can be polled (and a
+ * step in shared memory for 5 s, before it fails, if a process was stopped in the middle of a
+ * change), and closing a store takes as long as its server needs to read the last bytes sent.
  * docs/engine.md walks one contended acquire through these calls.
  *
  * Threads: a latch_engine may be shared by all threads of a process. A store, its leases and their

@@ -267,6 +267,61 @@ static void the_second_witness_tells_of_a_death_that_was_not_marked(void **state
     UNIT_CHECK(unit_held(waiter));
 }
 
+/* As if a program had closed the descriptor that is the second witness. */
+static void a_participant_that_was_taken_for_dead_begins_anew(void **state)
+{
+    latch_lease *lease = unit_lease("a"), *other = unit_lease("a");
+    const shm_user *user;
+
+    (void) state;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    user = user_of(lease);
+    latch_shm_retire(&user->map, user->self);
+    UNIT_CHECK(!unit_held(lease));
+    UNIT_CHECK(unit_run(other, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(unit_run(lease, LATCH_PROBE) == LATCH_CONFLICT && lease->lost);
+    UNIT_CHECK(unit_run(lease, LATCH_RELEASE) == LATCH_DONE && unit_held(other));
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_CONFLICT);
+}
+
+/* ---- Forks by a libc that does not empty the list of robust mutexes */
+
+static struct robust_list_head *list_of_this_thread(void)
+{
+    struct robust_list_head *list = NULL;
+    size_t length;
+
+    UNIT_CHECK(syscall(SYS_get_robust_list, 0, &list, &length) == 0 && list != NULL);
+    return list;
+}
+
+static void lock_with_the_parents_list(unit_process *self, void *entry)
+{
+    latch_lease *lease = &unit.leases[0], *own = lease_in_child("b");
+    const shm_map *map = &user_of(lease)->map;
+    uint32_t place = latch_shm_place_of(user_of(lease)->self);
+    char before[sizeof(map->participants->life)];
+
+    (void) self;
+    list_of_this_thread()->list.next = entry;
+    memcpy(before, (void *) map->participants[place].life, sizeof(before));
+    UNIT_CHECK(unit_run(own, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(memcmp(before, (void *) map->participants[place].life, sizeof(before)) == 0);
+    unit_release(own);
+}
+
+static void a_child_does_not_touch_its_parents_mutex(void **state)
+{
+    latch_lease *lease = unit_lease("a");
+    unit_process child;
+
+    (void) state;
+    UNIT_CHECK(unit_run(lease, LATCH_ACQUIRE) == LATCH_DONE);
+    child = unit_fork(lock_with_the_parents_list, list_of_this_thread()->list.next);
+    unit_join(&child);
+    UNIT_CHECK(unit_held(lease));
+}
+
 /* ---- Namespaces and filters */
 
 static bool may_make_namespaces(void)
@@ -392,6 +447,8 @@ int main(void)
         TEST(a_stopped_process_keeps_its_lock),
         TEST(a_process_that_is_stopped_in_a_guard_is_named),
         TEST(the_second_witness_tells_of_a_death_that_was_not_marked),
+        TEST(a_participant_that_was_taken_for_dead_begins_anew),
+        TEST(a_child_does_not_touch_its_parents_mutex),
         TEST(process_namespaces_do_not_matter),
         TEST(a_death_is_found_without_futex_waitv),
         TEST(a_lock_ends_with_its_thread),

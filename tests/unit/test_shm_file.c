@@ -18,7 +18,7 @@
 
 static char path[UNIT_PATH + 16];
 
-/* In the file's header: see file.c. */
+/* In the file's header: see header.c. */
 enum { AT_FORMAT = 8, AT_PARTICIPANTS = 28, AT_EPOCH = 40, AT_BOOT_ID = 48, HEADER = 4096 };
 
 static latch_store *open_at(const char *where)

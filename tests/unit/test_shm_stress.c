@@ -11,12 +11,14 @@
 
 static void stress_point(void);
 
+#include "src/store/shm/acquire.c"
 #include "src/store/shm/attachment.c"
 #include "src/store/shm/deadlock.c"
 #include "src/store/shm/digest.c"
 #include "src/store/shm/file.c"
 #include "src/store/shm/futex.c"
 #include "src/store/shm/grant.c"
+#include "src/store/shm/header.c"
 #include "src/store/shm/identity.c"
 #include "src/store/shm/inspect.c"
 #include "src/store/shm/life.c"

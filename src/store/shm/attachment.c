@@ -29,7 +29,8 @@ static latch_status shm_register(shm_attachment *attachment, latch_error *error)
     for (uint32_t place = 0; place < user->map.participant_count; place++) {
         user->self = latch_shm_take_place(&user->map, place);
         if (user->self != 0) {
-            status = latch_shm_begin_life(&user->map, place, attachment->file.descriptor.fd, error);
+            status = latch_shm_begin_life(&user->map, place, attachment->file.descriptor.fd,
+                                          &attachment->robust_list, error);
             attachment->next_chunk = place % user->map.chunk_count;
             return status;
         }
@@ -38,6 +39,12 @@ static latch_status shm_register(shm_attachment *attachment, latch_error *error)
                       "all %u places for threads in the file \"%s\" are taken; a file with a "
                       "larger capacity has more",
                       user->map.participant_count, attachment->file.path);
+}
+
+bool latch_shm_is_retired(const shm_attachment *attachment)
+{
+    return latch_shm_load64(&latch_shm_own_place(attachment)->generation)
+           != attachment->user.self >> SHM_PLACE_BITS;
 }
 
 /* Chunks without a lock in them are anybody's again. */
@@ -120,10 +127,17 @@ void latch_shm_detach(shm_attachment *attachment)
         return;
     }
     latch_list_remove(&attachment->link);
-    if (latch_shm_is_of_this_process(attachment)) {
+    if (!latch_shm_is_of_this_process(attachment)) {
+        latch_shm_forget_parents_life(attachment->robust_list, attachment->file.base,
+                                      attachment->file.size);
+        latch_shm_close_file(engine, &attachment->file);
+    } else if (latch_shm_is_retired(attachment)) {
+        /* Mapped it stays: the thread's list of robust mutexes leads into it. */
+        latch_descriptor_close(engine, &attachment->file.descriptor);
+    } else {
         shm_unregister(attachment);
+        latch_shm_close_file(engine, &attachment->file);
     }
-    latch_shm_close_file(engine, &attachment->file);
     while (attachment->chunks != NULL) {
         shm_chunk *chunk = attachment->chunks;
 
@@ -137,7 +151,8 @@ bool latch_shm_is_attached(shm_attachment *attachment)
 {
     const latch_env *env = &attachment->engine->env;
 
-    if (!latch_shm_is_of_this_process(attachment) || attachment->is_gone) {
+    if (!latch_shm_is_of_this_process(attachment) || attachment->is_gone
+        || latch_shm_is_retired(attachment)) {
         return false;
     }
     attachment->now_ns = env->coarse_ns(env->context);
@@ -145,10 +160,7 @@ bool latch_shm_is_attached(shm_attachment *attachment)
         attachment->checked_ns = attachment->now_ns;
         attachment->is_gone = latch_shm_leads_elsewhere(attachment->file.path,
                                                         attachment->file.device,
-                                                        attachment->file.inode)
-                              /* or others have taken it for dead */
-                              || latch_shm_load64(&latch_shm_own_place(attachment)->generation)
-                                     != attachment->user.self >> SHM_PLACE_BITS;
+                                                        attachment->file.inode);
     }
     return !attachment->is_gone;
 }

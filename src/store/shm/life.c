@@ -26,19 +26,28 @@ static pthread_mutex_t *shm_mutex_of(const shm_map *map, uint32_t place)
     return (pthread_mutex_t *) (void *) map->participants[place].life;
 }
 
-/* The offset of the futex word of the mutex that the thread has locked last; -1: the kernel knows
- * of none in there. */
-static int64_t shm_find_life_word(const pthread_mutex_t *mutex)
+/* The first entry of the list; its lowest bit is a mark. */
+static uintptr_t shm_first_entry(const struct robust_list_head *list)
 {
-    struct robust_list_head *head;
-    uintptr_t word;
+    return (uintptr_t) list->list.next & ~(uintptr_t) 1;
+}
+
+/* The calling thread's list of robust mutexes; NULL: the kernel knows of none. */
+static struct robust_list_head *shm_find_robust_list(void)
+{
+    struct robust_list_head *list = NULL;
     size_t length;
 
-    if (syscall(SYS_get_robust_list, 0, &head, &length) != 0 || length != sizeof(*head)
-        || head == NULL) {
-        return -1;
-    }
-    word = ((uintptr_t) head->list.next & ~(uintptr_t) 1) + (uintptr_t) head->futex_offset;
+    return syscall(SYS_get_robust_list, 0, &list, &length) == 0 && length == sizeof(*list) ? list
+                                                                                           : NULL;
+}
+
+/* The offset of the futex word of the mutex that the thread has locked last; -1: it is not in the
+ * list. */
+static int64_t shm_find_life_word(const struct robust_list_head *list, const pthread_mutex_t *mutex)
+{
+    uintptr_t word = list != NULL ? shm_first_entry(list) + (uintptr_t) list->futex_offset : 0;
+
     return word >= (uintptr_t) mutex && word < (uintptr_t) mutex + sizeof(*mutex)
                ? (int64_t) (word - (uintptr_t) mutex)
                : -1;
@@ -71,7 +80,8 @@ static uint64_t shm_namespace(void)
     return stat("/proc/self/ns/pid", &status) == 0 ? (uint64_t) status.st_ino : 0;
 }
 
-latch_status latch_shm_begin_life(const shm_map *map, uint32_t place, int fd, latch_error *error)
+latch_status latch_shm_begin_life(const shm_map *map, uint32_t place, int fd,
+                                  struct robust_list_head **list, latch_error *error)
 {
     shm_participant *participant = &map->participants[place];
     pthread_mutex_t *mutex = shm_mutex_of(map, place);
@@ -87,7 +97,8 @@ latch_status latch_shm_begin_life(const shm_map *map, uint32_t place, int fd, la
         return latch_fail(error, LATCH_ERROR_SYSTEM, errno,
                           "the system has no robust mutexes that processes share");
     }
-    offset = shm_find_life_word(mutex);
+    *list = shm_find_robust_list();
+    offset = shm_find_life_word(*list, mutex);
     if (offset < 0) {
         pthread_mutex_unlock(mutex);
         return latch_fail(error, LATCH_ERROR_SYSTEM, 0,
@@ -101,6 +112,17 @@ latch_status latch_shm_begin_life(const shm_map *map, uint32_t place, int fd, la
 void latch_shm_end_life(const shm_map *map, uint32_t place)
 {
     pthread_mutex_unlock(shm_mutex_of(map, place));
+}
+
+/* musl leaves the parent's list as it was, and would write into the parent's mutex when the child
+ * locks one of its own; glibc has emptied it. */
+void latch_shm_forget_parents_life(struct robust_list_head *list, const void *base, size_t size)
+{
+    uintptr_t first = shm_first_entry(list);
+
+    if (first >= (uintptr_t) base && first < (uintptr_t) base + size) {
+        list->list.next = &list->list;
+    }
 }
 
 void latch_shm_ask_witness(const shm_map *map, uint64_t identity, int fd)

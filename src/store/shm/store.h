@@ -52,8 +52,14 @@ bool latch_shm_leads_elsewhere(const char *path, dev_t device, ino_t inode);
 
 /* ---- life.c: the robust mutex, and the second witness */
 
-/* Begins a life in a place that was taken: the calling thread's. */
-latch_status latch_shm_begin_life(const shm_map *map, uint32_t place, int fd, latch_error *error);
+struct robust_list_head;
+
+/* Begins a life in a place that was taken: the calling thread's, whose list of robust mutexes is
+ * then *list. */
+latch_status latch_shm_begin_life(const shm_map *map, uint32_t place, int fd,
+                                  struct robust_list_head **list, latch_error *error);
+/* In a child: takes a mutex of its parent's, in that mapping, out of its own list. */
+void latch_shm_forget_parents_life(struct robust_list_head *list, const void *base, size_t size);
 /* Ends it, by the same thread. */
 void latch_shm_end_life(const shm_map *map, uint32_t place);
 /* Retires a participant that seems to be alive although the kernel has dropped its witness. */
@@ -85,8 +91,9 @@ struct shm_attachment {
     latch_engine *engine;
     size_t users; /* stores and holds */
     unsigned generation;
-    bool is_gone;               /* the file was removed, or replaced */
-    int64_t now_ns, checked_ns; /* coarse: of the last call of latch_shm_is_attached() */
+    struct robust_list_head *robust_list; /* the thread's */
+    bool is_gone;                         /* the file was removed, or replaced */
+    int64_t now_ns, checked_ns;           /* coarse: of the last call of latch_shm_is_attached() */
     shm_user user;
     shm_file file;
     uint32_t next_chunk; /* to be tried */
@@ -100,6 +107,8 @@ latch_status latch_shm_attach(latch_engine *engine, const shm_options *options,
                               shm_attachment **attachment, latch_error *error);
 /* Ends one use of it; the last one ends the participant, and unmaps the file. */
 void latch_shm_detach(shm_attachment *attachment);
+/* Have others taken the participant for dead? It must not change the file any more. */
+bool latch_shm_is_retired(const shm_attachment *attachment);
 /* Is it of this process, and its file still the one that others use? */
 bool latch_shm_is_attached(shm_attachment *attachment);
 /* A free record, and one more use of the attachment; NULL: see `error`. */
@@ -143,8 +152,31 @@ void latch_shm_digest(const char *bytes, size_t length, uint64_t digest[2]);
 
 /* ---- store.c */
 
+typedef struct shm_store {
+    latch_store store;
+    shm_options options;
+    shm_attachment *attachment; /* NULL: to be made anew */
+} shm_store;
+
+/* Attaches the store, if it is not. */
+latch_status latch_shm_ready(shm_store *store, latch_error *error);
+/* Does the lease hold what this process has acquired, as far as the file tells? */
+bool latch_shm_is_live(const latch_lease *lease);
+/* Frees the record, if it is this process's to free, and gives the hold back. SHM_STUCK: it stays.
+ */
+shm_result latch_shm_end_hold(shm_hold *hold);
+/* The same for a lease's, whatever comes of it. */
+void latch_shm_lose(latch_lease *lease);
+latch_status latch_shm_fail_hold(latch_op *op, shm_hold *hold, shm_result result);
+
 /* Describes SHM_STUCK and SHM_CORRUPT; `digest` says in which bucket. */
 latch_status latch_shm_fail(const shm_attachment *attachment, shm_result result, uint64_t digest,
                             latch_error *error);
+
+/* ---- acquire.c: LATCH_ACQUIRE, LATCH_ACQUIRE_SHARED; as latch_store_class.step() and cancel() */
+
+latch_status latch_shm_acquire(latch_op *op);
+latch_status latch_shm_step(latch_op *op, int64_t now_ns);
+latch_status latch_shm_cancel(latch_op *op);
 
 #endif

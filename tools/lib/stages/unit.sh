@@ -35,11 +35,11 @@ under_sanitizers() {
     count_log 'unit, sanitizer: thread' "$log" "$status"
 }
 
-# Under a sanitizer it searches little.
-queue_model() {
+# Under a sanitizer they search little.
+models() {
     local command
-    unit_make none TESTS=test_redis_queue_model
-    run_unit 'unit, queue model' "$LATCH_WORK/log/unit-model.log" "${command[@]}"
+    unit_make none TESTS='test_redis_queue_model test_shm_model'
+    run_unit 'unit, models' "$LATCH_WORK/log/unit-model.log" "${command[@]}"
 }
 
 # See tests/unit/mutants.
@@ -54,7 +54,7 @@ mutants() {
 stage() {
     local command
     case $STAGE in
-        unit) side_by_side under_sanitizers queue_model ;;
+        unit) side_by_side under_sanitizers models ;;
         unit-plain)
             unit_make none
             run_unit 'unit, sanitizer: none' "$LATCH_WORK/log/unit-none.log" "${command[@]}"
