@@ -332,17 +332,17 @@ if test "$PHP_LATCH" != no; then
       src/store/shm/deadlock.c
       src/store/shm/digest.c
       src/store/shm/file.c
-      src/store/shm/futex.c
-      src/store/shm/grant.c
       src/store/shm/header.c
-      src/store/shm/identity.c
       src/store/shm/inspect.c
       src/store/shm/life.c
-      src/store/shm/lock.c
       src/store/shm/options.c
+      src/store/shm/protocol/futex.c
+      src/store/shm/protocol/grant.c
+      src/store/shm/protocol/identity.c
+      src/store/shm/protocol/lock.c
+      src/store/shm/protocol/table.c
+      src/store/shm/protocol/wait.c
       src/store/shm/store.c
-      src/store/shm/table.c
-      src/store/shm/wait.c
       src/store/slots/course.c
       src/store/slots/slot.c
       src/store/slots/slots.c
@@ -397,6 +397,7 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/wire])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/semaphore])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/shm])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/shm/protocol])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/slots])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/advisory])

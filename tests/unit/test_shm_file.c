@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/store/shm/shm.h"
+#include "src/store/shm/protocol/shm.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #define LATCH_SHM_STORE_H
 
 #include "src/engine/store.h"
-#include "src/store/shm/shm.h"
+#include "src/store/shm/protocol/shm.h"
 
 #include <limits.h>
 #include <pthread.h>

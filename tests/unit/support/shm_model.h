@@ -1,6 +1,6 @@
 /*
  * The protocol of the shared memory store as a model that can be searched: its own sources
- * (src/store/shm), compiled with a scheduler in place of the memory. Included by one program.
+ * (src/store/shm/protocol), compiled with a scheduler in place of the memory. Included by one program.
  *
  * Every access to shared memory is a step. A participant's call is a function of the values that
  * its accesses have returned; so a state of the search keeps these values, and a step calls the
@@ -26,11 +26,11 @@
 #define LATCH_SHM_MODEL
 #define SHM_CHUNK_RECORDS 2u
 
-#include "src/store/shm/grant.c"
-#include "src/store/shm/identity.c"
-#include "src/store/shm/lock.c"
-#include "src/store/shm/table.c"
-#include "src/store/shm/wait.c"
+#include "src/store/shm/protocol/grant.c"
+#include "src/store/shm/protocol/identity.c"
+#include "src/store/shm/protocol/lock.c"
+#include "src/store/shm/protocol/table.c"
+#include "src/store/shm/protocol/wait.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * Granting: the one procedure by which a record that waits becomes one that holds. Whoever ends a
  * hold or a wait runs it, and whoever finds a dead holder or waiter.
  */
-#include "src/store/shm/shm.h"
+#include "src/store/shm/protocol/shm.h"
 
 /* The fencing token is in the record before the state makes it count. */
 void latch_shm_hold_exclusively(const shm_map *map, uint32_t bucket, shm_record *record)

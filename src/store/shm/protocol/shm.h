@@ -17,7 +17,7 @@
 #ifndef LATCH_SHM_H
 #define LATCH_SHM_H
 
-#include "src/store/shm/word.h"
+#include "src/store/shm/protocol/word.h"
 
 #include <stddef.h>
 

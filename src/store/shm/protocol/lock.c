@@ -5,7 +5,7 @@
  * First come first served: a request conflicts with every record of its resource that holds or
  * waits, unless both are shared.
  */
-#include "src/store/shm/shm.h"
+#include "src/store/shm/protocol/shm.h"
 
 #include <string.h>
 

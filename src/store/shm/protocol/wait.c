@@ -1,5 +1,5 @@
 /* Waits: who is in the way of a record, and a sleep until it is granted or one of them dies. */
-#include "src/store/shm/shm.h"
+#include "src/store/shm/protocol/shm.h"
 
 static void shm_add_blocker(shm_view *view, const shm_cursor *cursor)
 {

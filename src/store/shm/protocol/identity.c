@@ -1,5 +1,5 @@
 /* Lives of participants: identities, places, and the chunks of records that they own. */
-#include "src/store/shm/shm.h"
+#include "src/store/shm/protocol/shm.h"
 
 shm_word *latch_shm_life(const shm_map *map, uint32_t place)
 {

@@ -1,7 +1,7 @@
 /*
  * Sleeping and waking: futexes, which processes share by the file, whatever namespaces they are in.
  */
-#include "src/store/shm/shm.h"
+#include "src/store/shm/protocol/shm.h"
 
 #include <errno.h>
 #include <linux/futex.h>

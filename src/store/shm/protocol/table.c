@@ -2,7 +2,7 @@
  * Buckets: their guards, and the chains of records, which are an index that a participant may leave
  * half changed when it dies. Whoever takes the guard over builds the chain anew from the records.
  */
-#include "src/store/shm/shm.h"
+#include "src/store/shm/protocol/shm.h"
 
 /* ---- Chains */
 
