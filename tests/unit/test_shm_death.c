@@ -370,7 +370,7 @@ static void process_namespaces_do_not_matter(void **state)
 
     (void) state;
     if (!may_make_namespaces()) {
-        print_message("this user may not make namespaces\n");
+        print_message("no namespaces can be made, by this user or beside a thread of TSan's\n");
         skip();
     }
     /* From a namespace to this one */

@@ -109,6 +109,9 @@ latch_status latch_shm_attach(latch_engine *engine, const shm_options *options,
     for (latch_link *link = shm_attachments()->next; link != shm_attachments(); link = link->next) {
         shm_attachment *other = LATCH_CONTAINER(link, shm_attachment, link);
 
+        if (!latch_shm_is_of_this_process(other)) {
+            latch_shm_forget_parents_life(other->robust_list, other->file.base, other->file.size);
+        }
         if (other->engine == engine && strcmp(other->file.path, full.path) == 0
             && latch_shm_is_attached(other)) {
             other->users++;

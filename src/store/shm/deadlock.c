@@ -116,6 +116,9 @@ shm_deadlock latch_shm_begin_endless_wait(shm_hold *hold)
     shm_graph graph = {.user = &hold->attachment->user, .count = 1};
 
     hold->outer_wait = latch_shm_load32(&place->waits_for);
+    if (hold->outer_wait > graph.user->map.record_count) {
+        hold->outer_wait = 0; /* the file is corrupt */
+    }
     hold->notes_wait = true;
     /* By an exchange: of two that close a circle at once, one at least sees the other's note. */
     latch_shm_cas32(&place->waits_for, hold->outer_wait, hold->index + 1);
@@ -132,10 +135,26 @@ shm_deadlock latch_shm_begin_endless_wait(shm_hold *hold)
     return SHM_CIRCLE;
 }
 
+/* Does the wait go on that this one was begun in: further up the stack, or beside it? */
+static bool shm_is_outer_wait_on(const shm_hold *hold)
+{
+    const shm_map *map = &hold->attachment->user.map;
+    uint32_t state = hold->outer_wait != 0
+                         ? latch_shm_load32(&map->records[hold->outer_wait - 1].state)
+                         : SHM_FREE;
+
+    return latch_shm_is_waiting_state(state) || state == SHM_PROMOTES;
+}
+
 void latch_shm_end_endless_wait(shm_hold *hold)
 {
-    if (hold->notes_wait) {
-        hold->notes_wait = false;
-        latch_shm_store32(&latch_shm_own_place(hold->attachment)->waits_for, hold->outer_wait);
+    shm_participant *place = latch_shm_own_place(hold->attachment);
+
+    if (!hold->notes_wait) {
+        return;
+    }
+    hold->notes_wait = false;
+    if (latch_shm_load32(&place->waits_for) == hold->index + 1) {
+        latch_shm_store32(&place->waits_for, shm_is_outer_wait_on(hold) ? hold->outer_wait : 0);
     }
 }
