@@ -1,6 +1,7 @@
 /*
  * The protocol of the shared memory store as a model that can be searched: its own sources
- * (src/store/shm/protocol), compiled with a scheduler in place of the memory. Included by one program.
+ * (src/store/shm/protocol), compiled with a scheduler in place of the memory. Included by one
+ * program.
  *
  * Every access to shared memory is a step. A participant's call is a function of the values that
  * its accesses have returned; so a state of the search keeps these values, and a step calls the
