@@ -248,6 +248,7 @@ if test "$PHP_LATCH" != no; then
       ext/store/redis/redis_store.c
       ext/store/redis/redis_string_store.c
       ext/store/semaphore_store.c
+      ext/store/shared_memory_store.c
       ext/store/sql/connection.c
       ext/store/sql/dbal.c
       ext/store/sql/pdo.c
@@ -326,6 +327,22 @@ if test "$PHP_LATCH" != no; then
       src/store/semaphore/permits.c
       src/store/semaphore/semaphore.c
       src/store/semaphore/semaphore_set.c
+      src/store/shm/acquire.c
+      src/store/shm/attachment.c
+      src/store/shm/deadlock.c
+      src/store/shm/digest.c
+      src/store/shm/file.c
+      src/store/shm/header.c
+      src/store/shm/inspect.c
+      src/store/shm/life.c
+      src/store/shm/options.c
+      src/store/shm/protocol/futex.c
+      src/store/shm/protocol/grant.c
+      src/store/shm/protocol/identity.c
+      src/store/shm/protocol/lock.c
+      src/store/shm/protocol/table.c
+      src/store/shm/protocol/wait.c
+      src/store/shm/store.c
       src/store/slots/course.c
       src/store/slots/slot.c
       src/store/slots/slots.c
@@ -379,6 +396,8 @@ if test "$PHP_LATCH" != no; then
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/topology])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/redis/wire])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/semaphore])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/shm])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/store/shm/protocol])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/slots])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/store/sql/advisory])

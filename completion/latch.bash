@@ -79,6 +79,8 @@ _latch_store() {
     program=${program/#\~\//$HOME/} # the word stands there as it was typed
     if [[ $text == flock*://* ]]; then
         mapfile -t dsns < <(compgen -d -P "${text%%://*}://" -S / -- "${text#*://}")
+    elif [[ $text == shm://* ]]; then
+        mapfile -t dsns < <(compgen -f -P shm:// -- "${text#*://}")
     else
         mapfile -t dsns < <(compgen -W "$("$program" completion --stores 2> /dev/null | cut -f 1)" -- "$text")
     fi

@@ -4,8 +4,9 @@
  * The engine knows neither PHP nor Zend. Its clock, allocator, random source and digests are passed
  * in (latch_env); it has no global state and never ends the process. It does not block: a request
  * that must wait returns what to wait for, and the caller sleeps. Two exceptions: a step of the
- * semaphore store sleeps for up to 10 ms, as semaphores cannot be polled, and closing a store takes
- * as long as its server needs to read the last bytes sent.
+ * stores of semaphores and of shared memory sleeps for up to 10 ms, as neither can be polled (and a
+ * step in shared memory for 5 s, before it fails, if a process was stopped in the middle of a
+ * change), and closing a store takes as long as its server needs to read the last bytes sent.
  * docs/engine.md walks one contended acquire through these calls.
  *
  * Threads: a latch_engine may be shared by all threads of a process. A store, its leases and their
@@ -354,14 +355,22 @@ typedef struct latch_strategy {
 extern const latch_strategy latch_consensus; /* more than half of the members */
 extern const latch_strategy latch_unanimity; /* all members */
 
+/* The largest number of locks in a file of shared memory. */
+#define LATCH_SHM_CAPACITY_MAX 16777216
+
 typedef struct latch_store_options {
-    const char *path; /* flock: an existing directory, absolute; copied */
+    /* flock: an existing directory; shm: a file, which is made, NULL: this user's own on this
+     * machine. Absolute; copied */
+    const char *path;
+    /* shm: of a file that is made: the number of locks, 0: 65,536; its mode, 0: 0600 */
+    uint32_t capacity;
+    uint32_t mode;
     /* semaphore: hashed before the resource; copied, may be NULL when length is 0 */
     const char *project;
     size_t project_length;
     latch_digest digest; /* semaphore: LATCH_MD5, LATCH_XXH64 or LATCH_XXH128 */
     /* redis, postgresql, mysql, table: the server and its options; see docs/redis.md and
-     * docs/sql.md */
+     * docs/sql.md. shm: "shm", "shm:///path?capacity=65536&mode=0660"; instead of path */
     const char *dsn;
     size_t dsn_length;
     const latch_setting *settings; /* postgresql, mysql, table: replace the DSN's */

@@ -40,6 +40,13 @@ final class Costs
             Subject::byName(),
         );
 
+        // Symfony has none: beside its lock files, and our own locks in memory.
+        $shared = fn (string $loop, ?float $ttl = 300.0): array => [
+            'latch' => (new Loops(Subject::Latch->locks('shm', $this->folder), $ttl))->$loop(),
+            'symfony' => (new Loops(Subject::Symfony->locks('flock', $this->folder), $ttl))->$loop(),
+            'latch, memory' => (new Loops(Subject::Latch->locks('memory', $this->folder), $ttl))->$loop(),
+        ];
+
         return [
             'flock, same lock' => [
                 ...$both('flock', 'sameLock'),
@@ -76,6 +83,11 @@ final class Costs
                 ...$both('semaphore', 'newLock'),
                 ...$this->rawSemaphores(),
             ],
+            'shared memory, same lock; Symfony by flock' => $shared('sameLock'),
+            'shared memory, same lock, ttl null; Symfony by flock' => $shared('sameLock', null),
+            'shared memory, new lock; Symfony by flock' => $shared('newLock'),
+            'shared memory, shared; Symfony by flock' => $shared('sharedLock'),
+            'shared memory, 1000 resources; Symfony by flock' => $shared('manyResources'),
             'memory, same lock' => $both('memory', 'sameLock'),
             'memory, same lock, ttl null' => $both('memory', 'sameLock', null),
             'memory, new lock' => $both('memory', 'newLock'),

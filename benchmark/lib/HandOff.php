@@ -15,7 +15,7 @@ require_once __DIR__ . '/../../tests/utils/redis.inc';
  */
 final class HandOff
 {
-    private const STORES = ['redis', 'flock', 'semaphore'];
+    private const STORES = ['redis', 'flock', 'semaphore', 'shm'];
     private const LONG_HOLD_US = 1_000_000;
     private const LONG_HOLD_PROCESSES = 8;
     /** Each of them has it twice: what it asks now and then, it asks. */
@@ -102,6 +102,7 @@ final class HandOff
 
         // A queue with all of them before: then they have what they keep for further waits.
         return $this->queues->inTurns(
+            $store,
             fn (Subject $subject): array
                 => [max($this->part('drain', $store, $subject->value, $waiters, 2, self::KILLED, Queues::PHASES_US)[1])],
         );

@@ -67,6 +67,7 @@ final class HandOffReport extends Report
         return [
             ...isset($stores['redis']) ? $this->redisTargets() : [],
             ...isset($stores['flock']) ? self::flockTargets($stores['flock']) : [],
+            ...isset($stores['shm']) ? self::sharedMemoryTargets($stores['shm']) : [],
         ];
     }
 
@@ -87,6 +88,34 @@ final class HandOffReport extends Report
                     min($timesHeld) / max($timesHeld) * 100,
                 );
             }
+        }
+
+        return $targets;
+    }
+
+    /**
+     * @param array<string, array<int, mixed>> $measured
+     *
+     * @return list<Target>
+     */
+    private static function sharedMemoryTargets(array $measured): array
+    {
+        $targets = [];
+        foreach ($measured['handoff_ns'] as $waiters => ['latch' => $latencies]) {
+            $targets[] = Target::atMost(
+                "shared memory, hand-off, $waiters waiting, median",
+                0.05,
+                'ms',
+                Stats::median($latencies) / 1e6,
+            );
+        }
+        foreach ($measured['contention'] as $processes => ['latch' => ['times_held' => $timesHeld]]) {
+            $targets[] = Target::atLeast(
+                "shared memory, $processes contend: smallest share, of the largest",
+                90,
+                '%',
+                min($timesHeld) / max($timesHeld) * 100,
+            );
         }
 
         return $targets;

@@ -22,8 +22,9 @@ final class Local
         'memory' => [1, 1_000, 100_000],
         'flock' => [1, 1_000, 100_000],
         'semaphore' => [1, 1_000],
+        'shm' => [1, 1_000, 10_000],
     ];
-    private const SHARED_STORES = ['flock', 'semaphore'];
+    private const SHARED_STORES = ['flock', 'semaphore', 'shm'];
 
     private readonly Programs $programs;
 
@@ -66,7 +67,7 @@ final class Local
 
         for ($round = 0; $round < $this->rounds; ++$round) {
             foreach (self::SHARED_STORES as $store) {
-                foreach (Subject::ALIKE as $subject) {
+                foreach (Subject::with($store) as $subject) {
                     $arguments = [$subject->value, $store, $count, $this->folder];
                     $some = $this->programs->part('handoff', false, ...$arguments);
                     $latencies[$store][$subject->value][] = $some;
@@ -91,7 +92,7 @@ final class Local
         [$processes, $seconds] = [self::CONTENDERS, self::CONTENTION_SECONDS];
         $counts = [];
         foreach (self::SHARED_STORES as $store) {
-            foreach (Subject::ALIKE as $subject) {
+            foreach (Subject::with($store) as $subject) {
                 $arguments = [$subject->value, $store, $processes, $seconds, $this->folder];
                 $some = $this->programs->part('contend', false, ...$arguments);
                 $counts[$store][$subject->value] = $some;
@@ -134,7 +135,7 @@ final class Local
                     if ($store === 'flock') {
                         $count = min($count, self::mostDescriptors());
                     }
-                    foreach (Subject::ALIKE as $subject) {
+                    foreach (Subject::with($store) as $subject) {
                         $arguments = [$subject->value, $store, $count, $this->folder];
                         $values = $this->programs->part('held', true, ...$arguments);
                         foreach ($values as $what => $value) {

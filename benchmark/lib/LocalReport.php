@@ -51,8 +51,8 @@ final class LocalReport extends Report
 
     public function targets(): array
     {
-        $held = fn (int $count, string $what): float
-            => Stats::median($this->measured['held']['memory'][$count]['latch'][$what]);
+        $held = fn (int $count, string $what, string $store = 'memory'): float
+            => Stats::median($this->measured['held'][$store][$count]['latch'][$what]);
 
         $ratio = fn (string $row, string $subject, string $other): float
             => self::ratio($this->measured['costs_ns'][$row], $subject, $other);
@@ -93,6 +93,30 @@ final class LocalReport extends Report
                 1,
                 'x',
                 $ratio('semaphore, same lock', 'symfony', 'latch'),
+            ),
+            Target::atLeast(
+                'shared memory: faster than Symfony by flock',
+                20,
+                'x',
+                $ratio('shared memory, same lock; Symfony by flock', 'symfony', 'latch'),
+            ),
+            Target::atMost(
+                'shared memory: of Latch in memory',
+                1.6,
+                'x',
+                $ratio('shared memory, same lock; Symfony by flock', 'latch', 'latch, memory'),
+            ),
+            Target::atMost(
+                'shared memory: cost with 10,000 held, of that with 1',
+                1.25,
+                'x',
+                $held(10_000, 'ns', 'shm') / $held(1, 'ns', 'shm'),
+            ),
+            Target::atMost(
+                'shared memory: hand-off to a waiter, median',
+                0.05,
+                'ms',
+                Stats::median($this->measured['handoff_ns']['shm']['latch']) / 1e6,
             ),
             Target::atMost(
                 'flock: hand-off to a waiter, median',
@@ -141,6 +165,7 @@ final class LocalReport extends Report
                 'in memory' => $costs['memory, same lock'],
                 'flock' => $costs['flock, same lock'],
                 'semaphore' => $costs['semaphore, same lock'],
+                'shared memory' => ['latch' => $costs['shared memory, same lock; Symfony by flock']['latch']],
             ],
             self::LONG_NAMES,
         );

@@ -21,13 +21,13 @@ final class Queues
 
     /**
      * @param Closure(string, string, string|int...): array $part     runs the part of that name on that store
-     * @param list<Subject>                                 $subjects
+     * @param list<Subject>|null                            $subjects null: Latch and Symfony, where it has the store
      * @param int                                           $phasesUs the time between two polls of who polls
      */
     public function __construct(
         private readonly int $rounds,
         private readonly Closure $part,
-        private readonly array $subjects = Subject::ALIKE,
+        private readonly ?array $subjects = null,
         private readonly int $phasesUs = self::PHASES_US,
     ) {
     }
@@ -44,6 +44,7 @@ final class Queues
             Command::say("$store, hand-off, $waiters waiting");
             $drains = (int) ceil($handOffs / $waiters / $this->rounds);
             $latencies[$waiters] = $this->inTurns(
+                $store,
                 fn (Subject $subject): array => array_merge(
                     ...($this->part)('drain', $store, $subject->value, $waiters, $drains, 0, $this->phasesUs),
                 ),
@@ -67,7 +68,7 @@ final class Queues
         $contention = [];
         foreach ($secondsOf as $processes => $seconds) {
             Command::say("$store, endless contention of $processes" . ($computes ? ' that compute' : ''));
-            foreach ($this->subjects as $subject) {
+            foreach ($this->subjects ?? Subject::with($store) as $subject) {
                 $contention[$processes][$subject->value]
                     = $this->saturate($store, $subject, $processes, self::SATURATED_US, $seconds, $computes);
             }
@@ -100,11 +101,11 @@ final class Queues
      *
      * @return array<string, list<float>> by subject
      */
-    public function inTurns(callable $measure): array
+    public function inTurns(string $store, callable $measure): array
     {
         $measured = [];
         for ($round = 0; $round < $this->rounds; ++$round) {
-            foreach ($this->subjects as $subject) {
+            foreach ($this->subjects ?? Subject::with($store) as $subject) {
                 $measured[$subject->value] = [...$measured[$subject->value] ?? [], ...$measure($subject)];
             }
         }

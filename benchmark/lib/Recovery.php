@@ -16,7 +16,7 @@ require_once __DIR__ . '/../../tests/utils/redis.inc';
 final class Recovery
 {
     /** In seconds; the locks of the other stores have none, and end with their process. */
-    private const TTLS = ['redis' => [1, 5, 30], 'flock' => [0], 'semaphore' => [0]];
+    private const TTLS = ['redis' => [1, 5, 30], 'flock' => [0], 'semaphore' => [0], 'shm' => [0]];
 
     private readonly Programs $programs;
     /** @var list<string> */

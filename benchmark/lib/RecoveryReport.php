@@ -46,6 +46,14 @@ final class RecoveryReport extends Report
                 max(self::delays($measured)) / 1e6,
             );
         }
+        foreach ($this->measured['stores']['shm'] ?? [] as $measured) {
+            $targets[] = Target::atMost(
+                'shared memory: from the kill to the next holder, 90 of 100',
+                2,
+                'ms',
+                Stats::percentile($measured['recovery_ns'], 90) / 1e6,
+            );
+        }
 
         return $targets;
     }

@@ -20,6 +20,12 @@ enum Subject: string
     /** Those that have all stores and all methods. */
     public const ALIKE = [self::Latch, self::Symfony];
 
+    /** @return list<self> those of them that have the store: shared memory is Latch's alone */
+    public static function with(string $store): array
+    {
+        return $store === 'shm' ? [self::Latch] : self::ALIKE;
+    }
+
     /**
      * @param list<self> $subjects
      *
@@ -31,7 +37,7 @@ enum Subject: string
     }
 
     /**
-     * @param string $store 'flock', 'semaphore', 'memory', 'redis', 'redis object', 'postgresql', 'mysql',
+     * @param string $store 'flock', 'semaphore', 'shm', 'memory', 'redis', 'redis object', 'postgresql', 'mysql',
      *     'table', or 'redis permits N': semaphores with so many permits
      * @param string|PDO                                                $where the folder of the lock files, the
      *     server's DSN, or a connection to it
@@ -52,6 +58,7 @@ enum Subject: string
         return match ($store) {
             'flock' => $this->factory('FlockStore', $where),
             'semaphore' => $this->factory('SemaphoreStore'),
+            'shm' => $this->factory('SharedMemoryStore', getenv('LATCH_SHARED') . '/locks'),
             'memory' => $this->factory('InMemoryStore'),
             'redis' => $this->factory('RedisStore', match ($this) {
                 self::Latch => $where,

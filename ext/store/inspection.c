@@ -53,7 +53,7 @@ static void add_seconds(zval *array, const char *name, double seconds, bool is_k
 static void describe_holder(zval *entry, const latch_holder *holder)
 {
     array_init_size(entry, 7);
-    add_number(entry, "pid", holder->number, holder->host != NULL);
+    add_number(entry, "pid", holder->number, holder->number != 0);
     add_inspected_text(entry, "host", holder->host);
     add_inspected_text(entry, "script", holder->script);
     add_seconds(entry, "since", (double) holder->since_us / 1e6, holder->since_us != 0);

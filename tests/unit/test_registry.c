@@ -6,15 +6,15 @@
 
 static void the_stores_of_this_build_are_listed_in_order(void **state)
 {
-    static const char *const names[] = {"flock", "semaphore", "in-memory", "null"};
+    static const char *const names[] = {"flock", "semaphore", "shm", "in-memory", "null"};
     size_t found = 0;
 
     (void) state;
     for (size_t at = 0; latch_store_at(at) != NULL; at++) {
-        /* Others may come in between; these four are always there. */
-        found += found < 4 && strcmp(latch_store_at(at)->name, names[found]) == 0;
+        /* Others may come in between; these five are always there. */
+        found += found < 5 && strcmp(latch_store_at(at)->name, names[found]) == 0;
     }
-    assert_int_equal(found, 4);
+    assert_int_equal(found, 5);
     assert_null(latch_store_at(SIZE_MAX));
 }
 
@@ -52,17 +52,23 @@ static void a_store_describes_itself(void **state)
 static void a_store_is_opened_by_a_dsn_of_each_of_its_schemes(void **state)
 {
     (void) state;
+    unit_make_directory();
     for (size_t at = 0; latch_store_at(at) != NULL; at++) {
         const latch_store_info *info = latch_store_at(at);
         const char *const *scheme = info->schemes;
 
         for (; scheme != NULL && *scheme != NULL; scheme++) {
-            char dsn[64];
-            latch_store_options options = {
-                .dsn = dsn,
-                .dsn_length = (size_t) snprintf(dsn, sizeof(dsn), "%s://localhost", *scheme),
-            };
-            latch_store *store = latch_store_open(unit.engine, info->name, &options, &unit.error);
+            char dsn[UNIT_PATH + 64];
+            latch_store_options options = {.dsn = dsn};
+            latch_store *store;
+
+            if (info->scope == LATCH_SCOPE_SERVER) {
+                snprintf(dsn, sizeof(dsn), "%s://localhost", *scheme);
+            } else {
+                snprintf(dsn, sizeof(dsn), "%s://%s/locks", *scheme, unit.directory);
+            }
+            options.dsn_length = strlen(dsn);
+            store = latch_store_open(unit.engine, info->name, &options, &unit.error);
 
             assert_non_null(store);
             latch_store_close(store);

@@ -70,6 +70,7 @@ foreach ([
     [$stores, ['latch', 'run', '--store', '=']],
     [["//$directory/locks/", "//$directory/logs/"], ['latch', 'run', 'job', '--store', '=', 'flock', ':', "//$directory/lo"]],
     [["//$directory/logs/"], ['latch', 'status', '--store', '=', 'flock+remove', ':', "//$directory/log"]],
+    [["//$directory/locks"], ['latch', 'run', 'job', '--store', '=', 'shm', ':', "//$directory/loc"]],
     [['//'], ['latch', 'run', '--store', '=', 'semaphore', ':']],
     [['readonly'], ['latch', 'run', 'job', '--', 'readonl']],
     [['readonly'], ['latch', 'run', '--wait', '--', '-job', '--', 'readonl']],
@@ -157,6 +158,7 @@ if (is_executable('/bin/zsh') || is_executable('/usr/bin/zsh')) {
         'latch doctor --form' => 'latch doctor --format=',
         'latch doctor --format=js' => 'latch doctor --format=json ',
         "latch doctor --store=flock://$directory/loc" => "latch doctor --store=flock://$directory/locks/",
+        "latch doctor --store=shm://$directory/loc" => "latch doctor --store=shm://$directory/locks/",
     ] as $line => $expected) {
         check_same($expected, zsh_completes($line), "zsh: $line");
     }

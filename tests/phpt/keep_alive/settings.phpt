@@ -6,7 +6,7 @@ require __DIR__ . '/../../utils/phpt_keep_alive.inc';
 require __DIR__ . '/../../utils/phpt_stores.inc';
 
 use Latch\{Key, Lock};
-use Latch\Store\{CombinedStore, FlockStore, InMemoryStore, NullStore, RedisStore, SemaphoreStore};
+use Latch\Store\{CombinedStore, FlockStore, InMemoryStore, NullStore, RedisStore, SemaphoreStore, SharedMemoryStore};
 use Latch\Strategy\UnanimousStrategy;
 use Latch\Tests\RedisServer;
 
@@ -32,6 +32,7 @@ $threads = thread_count(getmypid());
 foreach ([
     'flock' => new FlockStore($directory),
     'semaphore' => new SemaphoreStore(),
+    'shared memory' => new SharedMemoryStore("$directory/shared", 100),
     'memory' => new InMemoryStore(),
     'null' => new NullStore(),
     'PHP' => new RecordingStore($directory),

@@ -6,7 +6,7 @@ require __DIR__ . '/../../utils/phpt_keep_alive.inc';
 require __DIR__ . '/../../utils/phpt_stores.inc';
 
 use Latch\{Key, Lock};
-use Latch\Store\{CombinedStore, FlockStore, InMemoryStore, NullStore, RedisStore, SemaphoreStore};
+use Latch\Store\{CombinedStore, FlockStore, InMemoryStore, NullStore, RedisStore, SemaphoreStore, SharedMemoryStore};
 use Latch\Strategy\{StrategyInterface, UnanimousStrategy};
 use Latch\Tests\RedisServer;
 
@@ -68,6 +68,7 @@ check($server->lacks('a lock'), 'released');
 foreach ([
     'flock' => new FlockStore($directory),
     'semaphore' => new SemaphoreStore(),
+    'shared memory' => new SharedMemoryStore("$directory/shared", 100),
     'memory' => new InMemoryStore(),
     'null' => new NullStore(),
     'a subclass that changes nothing' => new NamedRedisStore($server->dsn()),

@@ -6,7 +6,7 @@ require __DIR__ . '/../../utils/phpt_multi_lock.inc';
 require __DIR__ . '/../../utils/phpt_sql.inc';
 
 use Latch\LockFactory;
-use Latch\Store\{FlockStore, RedisStore, SemaphoreStore};
+use Latch\Store\{FlockStore, RedisStore, SemaphoreStore, SharedMemoryStore};
 use Latch\Tests\RedisServer;
 
 const NAMES = ['a', 'b', 'c', 'd', 'e'];
@@ -47,6 +47,7 @@ $mysql = Ground::mysql();
 $stores = [
     'flock' => fn () => new FlockStore($directory),
     'System V' => fn () => new SemaphoreStore(),
+    'shared memory' => fn () => new SharedMemoryStore("$directory/memory", 1000),
     'Redis' => fn () => new RedisStore($redis->dsn()),
     'PostgreSQL' => fn () => $postgresql->store(),
     'MySQL' => fn () => $mysql->store(),

@@ -6,7 +6,7 @@ require __DIR__ . '/../../utils/phpt_multi_lock.inc';
 require __DIR__ . '/../../utils/phpt_sql.inc';
 
 use Latch\{LockFactory, PersistingStoreInterface};
-use Latch\Store\{CombinedStore, FlockStore, InMemoryStore, MysqlStore, NullStore, PdoStore, PostgreSqlStore, RedisStore, RedisStringStore, SemaphoreStore, StoreFactory};
+use Latch\Store\{CombinedStore, FlockStore, InMemoryStore, MysqlStore, NullStore, PdoStore, PostgreSqlStore, RedisStore, RedisStringStore, SemaphoreStore, SharedMemoryStore, StoreFactory};
 use Latch\Strategy\UnanimousStrategy;
 use Latch\Tests\RedisServer;
 
@@ -18,6 +18,7 @@ $mysql = Ground::mysql();
 $makers = [
     FlockStore::class => fn () => new FlockStore($directory),
     SemaphoreStore::class => fn () => new SemaphoreStore(),
+    SharedMemoryStore::class => fn () => new SharedMemoryStore("$directory/memory", 100),
     InMemoryStore::class => fn () => new InMemoryStore(),
     RedisStore::class => fn () => new RedisStore($redis->dsn()),
     RedisStringStore::class => fn () => new RedisStringStore($redis->dsn('?prefix=string:')),

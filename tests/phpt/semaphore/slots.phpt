@@ -8,7 +8,7 @@ use Latch\{Lock, LockFactory};
 use Latch\Key as LockKey;
 use Latch\Semaphore\{Key, Semaphore, SemaphoreFactory};
 use Latch\Semaphore\Store\{LockStore, StoreFactory};
-use Latch\Store\{FlockStore, InMemoryStore, RedisStore, SemaphoreStore};
+use Latch\Store\{FlockStore, InMemoryStore, RedisStore, SemaphoreStore, SharedMemoryStore};
 use Latch\Tests\RedisServer;
 
 $directory = temporary_directory();
@@ -19,6 +19,7 @@ $stores = [
     'files' => new FlockStore($directory),
     'memory' => new InMemoryStore(),
     'System V' => new SemaphoreStore('latch-slots-' . getmypid()),
+    'shared memory' => new SharedMemoryStore("$directory/memory", 1000),
     'Redis' => new RedisStore($redis->dsn()),
     'PostgreSQL' => $postgresql->store(),
     'MySQL' => $mysql->store(),

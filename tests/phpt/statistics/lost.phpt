@@ -6,7 +6,7 @@ require __DIR__ . '/../../utils/phpt_statistics.inc';
 
 use Latch\{Key, Lock};
 use Latch\Exception\{LockAcquiringException, LockConflictedException, LockExpiredException};
-use Latch\Store\{FlockStore, InMemoryStore, NullStore, SemaphoreStore};
+use Latch\Store\{FlockStore, InMemoryStore, NullStore, SemaphoreStore, SharedMemoryStore};
 
 class Losing extends RecordingStore
 {
@@ -144,9 +144,22 @@ $remove();
 check_same(['lost' => 1], counted(fn () => $store->exists($key)), 'semaphore, by hand');
 check_same([], counted(fn () => $store->exists($key)), 'semaphore, by hand, which is known now');
 
+/* A lock in shared memory that was taken away. */
+$store = new SharedMemoryStore("$directory/memory", 100);
+$lock = new Lock(new Key('r'), $store);
+$take = fn () => $store->forceRelease(new Key('r'), array_column($store->inspect(new Key('r'))['holders'], 'id'));
+$lock->acquire();
+check_same(1, $take(), 'taken away');
+check_same(['lost' => 1], counted(fn () => check(!$lock->isAcquired(), 'gone')), 'shared memory');
+check_same([], counted(fn () => $lock->isAcquired()), 'shared memory, which is known now');
+$store->save($key = new Key('r'));
+check_same(1, $take(), 'taken away again');
+check_same(['lost' => 1], counted(fn () => $store->exists($key)), 'shared memory, by hand');
+check_same([], counted(fn () => $store->exists($key)), 'shared memory, by hand, which is known now');
+
 /* A child does not hold its parent's locks, so that it does not lose them. */
 $locks = [new Lock(new Key('b'), new FlockStore($directory)), new Lock(new Key('b'), $php = new Losing($directory)),
-    new Lock(new Key("$resource of the parent"), new SemaphoreStore())];
+    new Lock(new Key("$resource of the parent"), new SemaphoreStore()), new Lock(new Key('of the parent'), $store)];
 foreach ($locks as $lock) {
     $lock->acquire();
 }

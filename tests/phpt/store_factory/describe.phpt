@@ -36,6 +36,7 @@ foreach ($all as $store) {
         $dsn = $form . match (true) {
             preg_match('~[:/]$~', $form) === 0, $form === 'semaphore://' => '',
             str_starts_with($form, 'flock') => temporary_directory(),
+            $form === 'shm://' => temporary_directory() . '/locks',
             preg_match('~^(redis|valkey)s?(\+string)?:$~', $form) === 1 => '//localhost',
             preg_match('~(advisory|pgsql|mysql):$~', $form) === 1 => 'host=localhost',
             default => 'localhost',
@@ -72,6 +73,11 @@ foreach ($of as $class => $store) {
     check_same(method_exists($class, 'listHeld'), $store['listing'], "$class: listHeld()");
 }
 check_same('server', $of['Latch\Store\RedisStore']['scope'], 'Redis');
+check_same(
+    ['machine', true, false, true, 'shared memory'],
+    array_map(fn (string $what) => $of['Latch\Store\SharedMemoryStore'][$what], ['scope', 'shared', 'expiring', 'fencing', 'title']),
+    'shared memory'
+);
 check_same([true, true, 300.0], [$of['Latch\Store\RedisStore']['expiring'], $of['Latch\Store\RedisStore']['fencing'], $of['Latch\Store\RedisStore']['ttl']], 'Redis');
 check_same('members', $of['Latch\Store\CombinedStore']['scope'], 'CombinedStore');
 check_same(['process', 'nothing'], [$of['Latch\Store\InMemoryStore']['scope'], $of['Latch\Store\NullStore']['scope']], 'in one process');

@@ -26,6 +26,9 @@ foreach ([
     "flock+remove://$directory" => 'FlockStore',
     'semaphore' => 'SemaphoreStore',
     'semaphore://shop' => 'SemaphoreStore',
+    'shm' => 'SharedMemoryStore',
+    "shm://$directory/locks" => 'SharedMemoryStore',
+    "shm://$directory/more?capacity=100&mode=0660" => 'SharedMemoryStore',
     'in-memory' => 'InMemoryStore',
     'null' => 'NullStore',
     'redis://localhost' => 'RedisStore',
@@ -65,6 +68,30 @@ $lock = new Lock(new Key('r'), StoreFactory::createStore('semaphore://a%20shop')
 check($lock->acquire(), 'a project of semaphores');
 check(!(new Lock(new Key('r'), new Latch\Store\SemaphoreStore('a shop')))->acquire(), 'decoded');
 check((new Lock(new Key('r'), StoreFactory::createStore('semaphore://b')))->acquire(), 'another project');
+
+$shm = fn (string $path, string $options = '') => StoreFactory::createStore("shm://$directory/$path$options");
+$lock = new Lock(new Key('r'), $shm('locks'));
+check($lock->acquire() && !(new Lock(new Key('r'), new Latch\Store\SharedMemoryStore("$directory/locks")))->acquire(), 'a file of shared memory');
+check((new Lock(new Key('r'), $shm('a%20file')))->acquire(), 'another file');
+check(is_file("$directory/a file"), 'decoded');
+check_same('0660', sprintf('%04o', fileperms("$directory/more") & 07777), 'its mode');
+check(filesize("$directory/more") < filesize("$directory/locks") / 10, 'its capacity');
+$unusable = 'Latch\Exception\InvalidArgumentException: Latch\Store\StoreFactory::createStore(): Argument #1 ($connection) is not usable: ';
+$form = 'a DSN of shared memory is "shm", or like "shm:///dev/shm/application/locks?capacity=65536&mode=0660"';
+$range = 'the capacity of shared memory must be a number of locks from 1 to 16777216';
+$permissions = 'the mode of shared memory must be an octal number from 0600 to 0666 that lets its owner read and write';
+foreach ([
+    '?capacity=0' => $range, '?capacity=-1' => $range, '?capacity=many' => $range, '?capacity=' => $range, '?capacity=2147483648' => $range,
+    '?mode=0477' => $permissions, '?mode=01000' => $permissions, '?mode=600x' => $permissions, '?mode=' => $permissions, '?mode=0' => $permissions,
+    '?size=5' => 'unknown option "size" in the DSN; shared memory has "capacity" and "mode"',
+    '?PASSWORD' => 'unknown option in the DSN; shared memory has "capacity" and "mode"',
+] as $options => $problem) {
+    check_same($unusable . $problem, outcome(fn () => $shm('none', $options)), $options);
+}
+foreach (['shm://host/x', 'shm://user:PASSWORD@host/x', 'shm://PASSWORD@/x', 'shm://host:1'] as $dsn) {
+    check_same($unusable . $form, outcome(fn () => StoreFactory::createStore($dsn)), $dsn);
+}
+check(!file_exists("$directory/none"), 'no file is made of a wrong DSN');
 
 /* What is another scheme's, and may have a password, makes no directory. */
 chdir($directory);

@@ -6,7 +6,7 @@ require __DIR__ . '/../../utils/phpt_wait.inc';
 
 use Latch\{Key, Lock};
 use Latch\Exception\LockAcquiringException;
-use Latch\Store\{FlockStore, InMemoryStore};
+use Latch\Store\{FlockStore, InMemoryStore, SharedMemoryStore, StoreFactory};
 
 function refused(Lock $lock, string $method, string $case, mixed ...$arguments): void
 {
@@ -24,6 +24,7 @@ $directory = temporary_directory();
 $before = what_is_open();
 foreach ([
     'flock' => [new FlockStore($directory), new FlockStore("$directory/../" . basename($directory))],
+    'shared memory' => [new SharedMemoryStore("$directory/memory", 100), StoreFactory::createStore("shm://$directory/memory")],
     'in memory' => [$memory = new InMemoryStore(), $memory],
 ] as $name => [$store, $same]) {
     foreach (['acquire' => ['acquire', 'acquireRead', 'synchronized'], 'acquireRead' => ['acquire', 'synchronized']]

@@ -8,6 +8,7 @@ use Latch\PersistingStoreInterface;
 use Latch\Store\FlockStore;
 use Latch\Store\InMemoryStore;
 use Latch\Store\SemaphoreStore;
+use Latch\Store\SharedMemoryStore;
 use Latch\Tests\Support\Redis\Client;
 use Latch\Tests\Support\Redis\Servers;
 
@@ -58,6 +59,12 @@ final class StoreFixture
             self::REENTRANT | self::SHARED | self::SERIALIZABLE,
         )];
         yield 'SemaphoreStore' => [new self(static fn () => new SemaphoreStore(), $local | self::BLOCKING)];
+        if (Subject::mode() !== 'oracle') { // Symfony has none
+            yield 'SharedMemoryStore' => [new self(
+                static fn (string $directory) => new SharedMemoryStore("$directory/memory", 1000),
+                $local | self::BLOCKING | self::SHARED,
+            )];
+        }
         yield 'RedisStore' => [new self(
             static fn () => Client::store(Servers::running()->port),
             $local | self::SHARED | self::EXPIRING | self::SERIALIZABLE | self::RENEWING,

@@ -147,19 +147,22 @@ void unit_script_random(const void *bytes, size_t size)
 
 latch_store *unit_open(const char *name)
 {
+    char in_directory[UNIT_PATH + 16];
     /* Only to be opened: nobody asks these servers. */
     const char *dsn = strcmp(name, "postgresql") == 0 ? "postgresql://127.0.0.1"
                       : strcmp(name, "mysql") == 0    ? "mysql://127.0.0.1"
+                      : strcmp(name, "shm") == 0      ? in_directory
                                                       : "redis://127.0.0.1";
-    const latch_store_options options = {
+    latch_store_options options = {
         .path = unit.directory,
         .digest = LATCH_MD5,
         .dsn = dsn,
-        .dsn_length = strlen(dsn),
         .strategy = &latch_consensus,
         .calls = &unit_database_nowhere,
     };
 
+    snprintf(in_directory, sizeof(in_directory), "shm://%s/locks", unit.directory);
+    options.dsn_length = strlen(dsn);
     return latch_store_open(unit.engine, name, &options, &unit.error);
 }
 

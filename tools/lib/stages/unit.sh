@@ -35,11 +35,11 @@ under_sanitizers() {
     count_log 'unit, sanitizer: thread' "$log" "$status"
 }
 
-# Under a sanitizer it searches little.
-queue_model() {
+# Under a sanitizer they search little.
+models() {
     local command
-    unit_make none TESTS=test_redis_queue_model
-    run_unit 'unit, queue model' "$LATCH_WORK/log/unit-model.log" "${command[@]}"
+    unit_make none TESTS='test_redis_queue_model test_shm_model'
+    run_unit 'unit, models' "$LATCH_WORK/log/unit-model.log" "${command[@]}"
 }
 
 # See tests/unit/mutants.
@@ -47,14 +47,14 @@ mutants() {
     local command log=$LATCH_WORK/log/unit-mutants.log found
     unit_make none mutants
     "${command[@]}" > "$log" 2>&1 < /dev/null || { grep -v '^ ' "$log" | tail -n 100 && name_failures unit <<< mutants; }
-    found=$(sed -n 's/^mutants: \([0-9]*\) found.*/\1/p' "$log")
-    count 'unit, mutants of calls' "${found:-0}" "$(grep -c -e '^mutant: ' -e '^make: \*\*\*' "$log")" 0
+    found=$(awk '$1 == "mutants:" { sum += $2 } END { print sum + 0 }' "$log")
+    count 'unit, mutants' "$found" "$(grep -c -e '^mutant: ' -e '^make: \*\*\*' "$log")" 0
 }
 
 stage() {
     local command
     case $STAGE in
-        unit) side_by_side under_sanitizers queue_model ;;
+        unit) side_by_side under_sanitizers models ;;
         unit-plain)
             unit_make none
             run_unit 'unit, sanitizer: none' "$LATCH_WORK/log/unit-none.log" "${command[@]}"

@@ -23,6 +23,7 @@ use Latch\Store\PostgreSqlStore;
 use Latch\Store\RedisStore;
 use Latch\Store\RedisStringStore;
 use Latch\Store\SemaphoreStore;
+use Latch\Store\SharedMemoryStore;
 use Latch\Store\StoreFactory;
 use Latch\Strategy\ConsensusStrategy;
 use Latch\Strategy\StrategyInterface;
@@ -61,6 +62,20 @@ final class Stores
         $store->delete($key);
 
         return $held && !$store->exists($key);
+    }
+
+    public function sharedMemory(Key $key): bool
+    {
+        $store = new SharedMemoryStore('/dev/shm/shop/locks', capacity: 1000, mode: 0660);
+        $store->save($key);
+        $store->saveRead($key);
+        $store->waitAndSave($key);
+        $store->waitAndSaveRead($key);
+        $store->putOffExpiration($key, 10.0);
+        $held = $store->exists($key) && $this->isOurs($store->inspect($key)['holders']);
+        $store->delete($key);
+
+        return $held && $store->forceRelease($key, $this->others($store->listHeld())) === 0;
     }
 
     public function redis(#[\SensitiveParameter] string $dsn, Key $key): bool
