@@ -213,17 +213,12 @@ static const shm_user *user_of(latch_lease *lease)
     return &((shm_hold *) lease->state)->attachment->user;
 }
 
-static void a_process_that_is_stopped_in_a_guard_is_named(void **state)
+/* The guard of the lock's bucket is the child's, which holds "a": as if it was stopped in there. */
+static shm_bucket *stick(const shm_map *map, const char *resource)
 {
-    unit_process child = start_holder(hold);
-    latch_lease *waiter = unit_lease("a"), *mine = unit_lease("mine");
-    const shm_map *map;
     uint64_t digest[2], owner = 0;
-    char process[16];
+    shm_bucket *bucket;
 
-    (void) state;
-    UNIT_CHECK(unit_run(mine, LATCH_ACQUIRE) == LATCH_DONE);
-    map = &user_of(mine)->map;
     latch_shm_digest("a", 1, digest);
     for (uint32_t at = 0; at < map->record_count; at++) {
         if (map->records[at].digest[0] == digest[0] && map->records[at].state != SHM_FREE) {
@@ -231,13 +226,58 @@ static void a_process_that_is_stopped_in_a_guard_is_named(void **state)
         }
     }
     UNIT_CHECK(owner != 0);
-    map->buckets[latch_shm_bucket_of(map, digest[0])].guard = owner;
+    latch_shm_digest(resource, strlen(resource), digest);
+    bucket = &map->buckets[latch_shm_bucket_of(map, digest[0])];
+    bucket->guard = owner;
+    return bucket;
+}
+
+static void a_process_that_is_stopped_in_a_guard_is_named(void **state)
+{
+    unit_process child = start_holder(hold);
+    latch_lease *waiter = unit_lease("a"), *mine = unit_lease("mine");
+    char process[16];
+
+    (void) state;
+    UNIT_CHECK(unit_run(mine, LATCH_ACQUIRE) == LATCH_DONE);
+    stick(&user_of(mine)->map, "a");
     UNIT_CHECK(unit_run(waiter, LATCH_ACQUIRE) == LATCH_ERROR_STORE);
     snprintf(process, sizeof(process), "process %d", (int) child.pid);
     assert_non_null(strstr(unit.error.message, process));
     assert_non_null(strstr(unit.error.message, "stopped"));
     unit_kill(&child);
     UNIT_CHECK(unit_run_waiting(waiter, LATCH_ACQUIRE, LATCH_NEVER) == LATCH_DONE);
+}
+
+/* Neither the hold nor the wait can be ended under the guard. */
+static void what_ends_while_a_guard_is_stuck_is_free_behind_it(void **state)
+{
+    unit_process child = start_holder(hold);
+    latch_lease *holder = unit_lease("b"), *waiter = unit_lease("b"), *next = unit_lease("b"),
+                *other = unit_lease("c"), *rival = unit_lease("c");
+    uint32_t holders, waiters, used;
+    shm_bucket *bucket;
+    latch_op op;
+    latch_status status;
+
+    (void) state;
+    UNIT_CHECK(unit_run(holder, LATCH_ACQUIRE) == LATCH_DONE);
+    holders = ((shm_hold *) holder->state)->index;
+    status = unit_begin(&op, waiter, unit_waiting(LATCH_ACQUIRE, 60000));
+    UNIT_CHECK(latch_wants(status));
+    waiters = ((shm_hold *) op.state)->index;
+    bucket = stick(&user_of(holder)->map, "b");
+    UNIT_CHECK(unit_finish(&op, status) == LATCH_ERROR_STORE && !unit_held(waiter));
+    unit_release(holder);
+    bucket->guard = 0;
+
+    UNIT_CHECK(unit_run(next, LATCH_ACQUIRE) == LATCH_DONE);
+    UNIT_CHECK(unit_run(holder, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    UNIT_CHECK(unit_run(other, LATCH_ACQUIRE) == LATCH_DONE);
+    used = ((shm_hold *) other->state)->index;
+    assert_true(used == holders || used == waiters); /* a record is used again, and counts */
+    UNIT_CHECK(unit_run(rival, LATCH_ACQUIRE) == LATCH_CONFLICT);
+    unit_kill(&child);
 }
 
 /* ---- The second witness */
@@ -446,6 +486,7 @@ int main(void)
         TEST(a_lock_ends_when_its_process_becomes_another_program),
         TEST(a_stopped_process_keeps_its_lock),
         TEST(a_process_that_is_stopped_in_a_guard_is_named),
+        TEST(what_ends_while_a_guard_is_stuck_is_free_behind_it),
         TEST(the_second_witness_tells_of_a_death_that_was_not_marked),
         TEST(a_participant_that_was_taken_for_dead_begins_anew),
         TEST(a_child_does_not_touch_its_parents_mutex),

@@ -75,6 +75,19 @@ static void waits_that_are_given_up_leave_nothing(void **state)
     SEARCH(scenarios, 2);
 }
 
+static void what_is_abandoned_is_free(void **state)
+{
+    static const model_scenario scenarios[] = {
+        {.scripts = {"wa", "wa", "xara"}, .cancels = 2},
+        {.scripts = {"xara", "wa", "Xa"}, .cancels = 1, .kills = 1},
+        {.scripts = {"xara", "wa", "xara"}, .cancels = 1},
+        {.scripts = {"wa", "sara", "Xa"}, .kills = 1},
+    };
+
+    (void) state;
+    SEARCH(scenarios, 2);
+}
+
 static void a_participant_may_die_anywhere(void **state)
 {
     static const model_scenario scenarios[] = {
@@ -115,6 +128,7 @@ int main(void)
         cmocka_unit_test(locks_are_held_by_one_and_granted_in_order),
         cmocka_unit_test(a_participant_may_die_anywhere),
         cmocka_unit_test(waits_that_are_given_up_leave_nothing),
+        cmocka_unit_test(what_is_abandoned_is_free),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

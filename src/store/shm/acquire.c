@@ -21,11 +21,14 @@ static latch_status shm_hold_it(latch_op *op, shm_hold *hold)
 }
 
 /* Ends a wait without a grant: a promotion keeps what it had. */
-static shm_result shm_give_up(latch_op *op, shm_hold *hold)
+static void shm_give_up(latch_op *op, shm_hold *hold)
 {
     latch_shm_end_endless_wait(hold);
-    return op->lease->state == hold ? latch_shm_demote(&hold->attachment->user, hold->index)
-                                    : latch_shm_end_hold(hold);
+    if (op->lease->state == hold) {
+        latch_shm_demote(&hold->attachment->user, hold->index);
+    } else {
+        latch_shm_end_hold(hold);
+    }
 }
 
 static latch_status shm_want_slice(latch_op *op, shm_hold *hold)
@@ -203,7 +206,12 @@ latch_status latch_shm_step(latch_op *op, int64_t now_ns)
             break;
     }
     latch_shm_fail_hold(op, hold, result);
-    shm_give_up(op, hold);
+    if (result == SHM_STUCK && op->lease->state != hold) {
+        latch_shm_end_endless_wait(hold);
+        latch_shm_abandon_hold(hold); /* it has waited for the guard long enough */
+    } else {
+        shm_give_up(op, hold);
+    }
     return op->error->status;
 }
 

@@ -219,10 +219,32 @@ static latch_status shm_add_chunk(shm_attachment *attachment, latch_error *error
     return LATCH_DONE;
 }
 
+static void shm_reclaim(shm_attachment *attachment)
+{
+    shm_hold **link = &attachment->abandoned;
+
+    while (*link != NULL) {
+        shm_hold *hold = *link;
+        shm_word *state = &latch_shm_record_of(hold)->state;
+
+        if (latch_shm_load32(state) == SHM_EVICTED) { /* in no chain: only its owner frees it */
+            latch_shm_store32(state, SHM_FREE);
+        }
+        if (latch_shm_load32(state) != SHM_FREE) {
+            link = &hold->next_free;
+            continue;
+        }
+        *link = hold->next_free;
+        hold->next_free = attachment->free;
+        attachment->free = hold;
+    }
+}
+
 shm_hold *latch_shm_take_hold(shm_attachment *attachment, latch_error *error)
 {
     shm_hold *hold;
 
+    shm_reclaim(attachment);
     if (attachment->free == NULL && shm_add_chunk(attachment, error) != LATCH_DONE) {
         return NULL;
     }
@@ -239,6 +261,16 @@ void latch_shm_give_hold(shm_hold *hold)
     hold->next_free = attachment->free;
     attachment->free = hold;
     latch_shm_detach(attachment);
+}
+
+void latch_shm_abandon_hold(shm_hold *hold)
+{
+    shm_attachment *attachment = hold->attachment;
+
+    latch_shm_abandon(&attachment->user, hold->index);
+    hold->next_free = attachment->abandoned;
+    attachment->abandoned = hold;
+    latch_shm_detach(attachment); /* whose end frees what is left */
 }
 
 /* ---- Holder information */

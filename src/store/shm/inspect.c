@@ -43,11 +43,11 @@ static void shm_copy_record(const shm_record *record, uint32_t index, uint32_t s
     }
 }
 
-static void shm_survey_record(const shm_map *map, const shm_cursor *cursor, shm_survey *survey)
+static void shm_survey_record(const shm_user *user, const shm_cursor *cursor, shm_survey *survey)
 {
     uint32_t state = latch_shm_load32(&cursor->record->state);
 
-    if (!latch_shm_is_alive(map, latch_shm_load64(&cursor->record->owner))) {
+    if (latch_shm_is_dead(user, cursor->record)) {
         return;
     }
     if (!latch_shm_is_held_state(state) && state != SHM_PROMOTES) {
@@ -79,7 +79,7 @@ static latch_status shm_survey_lock(shm_attachment *attachment, const uint64_t d
          latch_shm_next(&cursor)) {
         if (latch_shm_load64(&cursor.record->digest[0]) == digest[0]
             && latch_shm_load64(&cursor.record->digest[1]) == digest[1]) {
-            shm_survey_record(&user->map, &cursor, survey);
+            shm_survey_record(user, &cursor, survey);
         }
     }
     latch_shm_leave(user, bucket, &wakes);

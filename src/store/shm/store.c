@@ -93,20 +93,16 @@ bool latch_shm_is_live(const latch_lease *lease)
     return latch_shm_is_held_state(state) || state == SHM_PROMOTES;
 }
 
-/* Frees the record, if it is of this process, and gives it back. */
-shm_result latch_shm_end_hold(shm_hold *hold)
+void latch_shm_end_hold(shm_hold *hold)
 {
-    shm_result result = SHM_DONE;
-
     if (latch_shm_is_of_this_process(hold->attachment) && !latch_shm_is_retired(hold->attachment)) {
         latch_shm_end_endless_wait(hold);
-        result = latch_shm_release(&hold->attachment->user, hold->index);
-        if (result == SHM_STUCK) {
-            return result; /* it stays locked, and the record in use */
+        if (latch_shm_release(&hold->attachment->user, hold->index) == SHM_STUCK) {
+            latch_shm_abandon_hold(hold);
+            return;
         }
     }
     latch_shm_give_hold(hold);
-    return result;
 }
 
 latch_status latch_shm_fail_hold(latch_op *op, shm_hold *hold, shm_result result)
@@ -149,7 +145,6 @@ static latch_status shm_release(latch_op *op)
     latch_lease *lease = op->lease;
     shm_hold *hold = lease->state;
     latch_status status = LATCH_DONE;
-    shm_result result;
 
     if (hold == NULL) {
         return LATCH_DONE;
@@ -160,10 +155,7 @@ static latch_status shm_release(latch_op *op)
             return status;
         }
     }
-    result = latch_shm_end_hold(hold);
-    if (result == SHM_STUCK) {
-        return latch_shm_fail_hold(op, hold, result);
-    }
+    latch_shm_end_hold(hold);
     lease->state = NULL;
     return LATCH_DONE;
 }

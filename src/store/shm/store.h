@@ -98,7 +98,7 @@ struct shm_attachment {
     shm_file file;
     uint32_t next_chunk; /* to be tried */
     shm_chunk *chunks;
-    shm_hold *free;
+    shm_hold *free, *abandoned; /* abandoned: until others have freed their records */
     char note[SHM_NOTE_MAX];
 };
 
@@ -115,6 +115,8 @@ bool latch_shm_is_attached(shm_attachment *attachment);
 shm_hold *latch_shm_take_hold(shm_attachment *attachment, latch_error *error);
 /* The record is free again, or the hold is of another process. */
 void latch_shm_give_hold(shm_hold *hold);
+/* Of a hold whose bucket cannot be entered: it is given back when others have freed its record. */
+void latch_shm_abandon_hold(shm_hold *hold);
 void latch_shm_write_note(shm_attachment *attachment);
 
 static inline bool latch_shm_is_of_this_process(const shm_attachment *attachment)
@@ -162,9 +164,9 @@ typedef struct shm_store {
 latch_status latch_shm_ready(shm_store *store, latch_error *error);
 /* Does the lease hold what this process has acquired, as far as the file tells? */
 bool latch_shm_is_live(const latch_lease *lease);
-/* Frees the record, if it is this process's to free, and gives the hold back. SHM_STUCK: it stays.
- */
-shm_result latch_shm_end_hold(shm_hold *hold);
+/* Frees the record, if it is this process's to free, or leaves that to others where a guard is
+ * stuck, and gives the hold back. */
+void latch_shm_end_hold(shm_hold *hold);
 /* The same for a lease's, whatever comes of it. */
 void latch_shm_lose(latch_lease *lease);
 latch_status latch_shm_fail_hold(latch_op *op, shm_hold *hold, shm_result result);

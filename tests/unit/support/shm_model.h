@@ -16,6 +16,7 @@
  *     p  promotes, waits                     P  promotes without waiting
  *     c  acquires exclusively, waits, and may give up at any time: releases if it got it
  *     C  the same, shared
+ *     w  as c, but it cannot enter the bucket again: it abandons its record, whatever it got
  *     e  takes the lock away from whoever holds it exclusively
  *
  * A participant that was killed may come back with a script of its own: it takes a dead place and
@@ -204,7 +205,7 @@ static void model_check_grant(const shm_record *record, uint32_t before, uint32_
         const shm_record *other = &memory->records[at];
         bool is_exclusive = state == SHM_HELD_EXCLUSIVE || other->state == SHM_WAITS_EXCLUSIVE;
 
-        if (other != record && latch_shm_is_waiting_state(other->state)
+        if (other != record && latch_shm_is_waiting_state(other->state) && !other->is_abandoned
             && other->digest[1] == resource && model_is_alive(other->owner) && is_exclusive
             && (before == SHM_FREE
                 || (latch_shm_is_waiting_state(before) && other->ticket < record->ticket))) {

@@ -41,8 +41,8 @@ static shm_result model_request(const shm_user *user, const model_actor *actor, 
 
     return latch_shm_request(user, index,
                              &(shm_request){.digest = {resource, resource},
-                                            .exclusive = strchr("xXc", what) != NULL,
-                                            .waits = strchr("xscC", what) != NULL});
+                                            .exclusive = strchr("xXcw", what) != NULL,
+                                            .waits = strchr("xscCw", what) != NULL});
 }
 
 static shm_result model_call(model_actor *actor)
@@ -52,6 +52,11 @@ static shm_result model_call(model_actor *actor)
 
     if (actor->stage == MODEL_AT_WAIT) {
         return latch_shm_wait(&user, index, 0);
+    }
+    if (actor->stage == MODEL_AT_UNDO && actor->script[0] == 'w') {
+        latch_shm_abandon(&user, index);
+        model.state->is_messy = true; /* nobody is woken */
+        return SHM_DONE;
     }
     if (actor->stage == MODEL_AT_UNDO && actor->script[0] != 'q') {
         return latch_shm_release(&user, index);
@@ -110,7 +115,7 @@ static void model_next(model_actor *actor)
 
 static bool model_may_give_up(const model_actor *actor)
 {
-    return strchr("cCq", actor->script[0]) != NULL;
+    return strchr("cCqw", actor->script[0]) != NULL;
 }
 
 static void model_hold(model_actor *actor)
@@ -118,7 +123,7 @@ static void model_hold(model_actor *actor)
     bool is_shared = strchr("sSC", actor->script[0]) != NULL;
 
     actor->holds[model_resource(actor)] = is_shared ? SHM_HELD_SHARED : SHM_HELD_EXCLUSIVE;
-    if (strchr("XScC", actor->script[0]) != NULL || actor->gives_up) {
+    if (strchr("XScCw", actor->script[0]) != NULL || actor->gives_up) {
         actor->stage = MODEL_AT_UNDO;
     } else {
         model_next(actor);
@@ -137,6 +142,9 @@ static void model_end_call(model_actor *actor, shm_result result)
     if (result == SHM_CORRUPT || result == SHM_STUCK) {
         model_violate("%c of %td ends with %d", what, actor - model.state->actors, result);
     } else if (stage == MODEL_AT_UNDO || strchr("GKrde", what) != NULL) {
+        if (what == 'w') {
+            actor->holds[model_resource(actor)] = SHM_FREE;
+        }
         if (result != SHM_DONE && (stage != MODEL_AT_UNDO && strchr("er", what) == NULL)) {
             model_violate("%c of %td fails", what, actor - model.state->actors);
         }

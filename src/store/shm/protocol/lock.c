@@ -51,6 +51,7 @@ static void shm_fill(const shm_user *user, uint32_t bucket, shm_record *record,
     latch_shm_store64(&record->digest[0], request->digest[0]);
     latch_shm_store64(&record->digest[1], request->digest[1]);
     latch_shm_store64(&record->ticket, ticket);
+    latch_shm_store32(&record->is_abandoned, 0);
 #ifndef LATCH_SHM_MODEL /* what only inspections read */
     latch_shm_store64(&record->since_ns, (uint64_t) request->since_ns);
     latch_shm_store32(&record->name_length, request->name_length);
@@ -156,6 +157,11 @@ shm_result latch_shm_release(const shm_user *user, uint32_t index)
     }
     latch_shm_store32(&record->state, SHM_FREE);
     return shm_end_change(user, &change, result);
+}
+
+void latch_shm_abandon(const shm_user *user, uint32_t index)
+{
+    latch_shm_store32(&user->map.records[index].is_abandoned, 1);
 }
 
 shm_result latch_shm_promote(const shm_user *user, uint32_t index, bool waits)

@@ -70,9 +70,9 @@ typedef struct shm_record {
     shm_long digest[2];
     shm_long ticket; /* position in the queue, and the number of this hold in the bucket */
     shm_long fence;
-    shm_long since_ns;    /* CLOCK_MONOTONIC_COARSE */
-    shm_word name_length; /* of the whole resource */
-    shm_word unused;
+    shm_long since_ns;     /* CLOCK_MONOTONIC_COARSE */
+    shm_word name_length;  /* of the whole resource */
+    shm_word is_abandoned; /* its owner, who lives, could not enter the bucket to end it */
     shm_long name[SHM_NAME_MAX / sizeof(uint64_t)]; /* first bytes of the resource */
 } shm_record;
 
@@ -236,11 +236,13 @@ static inline bool latch_shm_is_waiting_state(uint32_t state)
     return state == SHM_WAITS_SHARED || state == SHM_WAITS_EXCLUSIVE;
 }
 
+/* A record of nobody's: whoever finds it buries it. */
 static inline bool latch_shm_is_dead(const shm_user *user, const shm_record *record)
 {
     uint64_t owner = latch_shm_load64(&record->owner);
 
-    return owner != user->self && !latch_shm_is_alive(&user->map, owner);
+    return latch_shm_load32(&record->is_abandoned) != 0
+           || (owner != user->self && !latch_shm_is_alive(&user->map, owner));
 }
 
 /* All under the guard. */
@@ -274,6 +276,9 @@ static inline bool latch_shm_is_still_of(const shm_record *record, const shm_cha
 shm_result latch_shm_request(const shm_user *user, uint32_t index, const shm_request *request);
 /* Ends a hold or a wait: the record is free. SHM_CONFLICT: it had been evicted. */
 shm_result latch_shm_release(const shm_user *user, uint32_t index);
+/* The same without the guard, for SHM_STUCK: whoever enters the bucket next frees the record, which
+ * its owner may not use until then. Nobody is woken. */
+void latch_shm_abandon(const shm_user *user, uint32_t index);
 /* Makes a shared hold exclusive; SHM_WAITING: when the other holders have gone. */
 shm_result latch_shm_promote(const shm_user *user, uint32_t index, bool waits);
 /* Makes an exclusive hold shared, or ends the wait of a promotion. */
