@@ -119,6 +119,24 @@ static void a_release_wakes_the_first_waiter(void **state)
     unit_postgresql_await_held(0);
 }
 
+/* By a channel whose name has them, too. */
+static void the_number_of_a_ticket_may_begin_with_zeros(void **state)
+{
+    const char *name = "r 218"; /* found by search */
+    latch_lease *holder = table_lease_in(queue.holder->store, name),
+                *waiter = table_lease_in(queue.first->store, name);
+    latch_status status;
+
+    (void) state;
+    assert_int_equal((uint64_t) latch_table_ticket_number(holder) >> 56, 0);
+    UNIT_CHECK(table_try(holder, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    status = unit_begin(&queue.first_op, waiter, queue_to_wait(LATCH_NEVER));
+    status = queue_step_to_front(&queue.first_op, status);
+    unit_release(holder);
+    UNIT_CHECK(queue_finish_at_once(&queue.first_op, status) == LATCH_DONE);
+    unit_release(waiter);
+}
+
 /* It has the ticket of a peer, which is not notified: nor is a waiter that does not have it yet. */
 static void a_release_before_the_ticket_is_found_out_at_once(void **state)
 {
@@ -281,6 +299,7 @@ int main(void)
         QUEUE_TEST(only_a_request_that_does_not_wait_overtakes),
         QUEUE_TEST(a_holder_does_not_queue_for_what_it_has),
         QUEUE_TEST(a_release_wakes_the_first_waiter),
+        QUEUE_TEST(the_number_of_a_ticket_may_begin_with_zeros),
         QUEUE_TEST(a_release_before_the_ticket_is_found_out_at_once),
         QUEUE_TEST(a_release_behind_an_attempt_wakes_the_first_waiter),
         QUEUE_TEST(an_eviction_wakes_the_first_waiter),

@@ -48,6 +48,7 @@ foreach (['transaction' => 1, 'session' => 10] as $pooling => $size) {
     $pooled->hear_exactly('true');
     $pooled->hear_exactly('released');
     wait_until(fn () => $server->held() === 0, "$pooling: nothing left");
+    check_same('0', $pooler->session()->value('SELECT count(*) FROM pg_prepared_statements'), "$pooling: nothing prepared");
     unset($holder, $pooled, $direct, $pooler);
 }
 echo "done\n";
