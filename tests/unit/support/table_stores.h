@@ -90,6 +90,7 @@ void table_insert(const char *name, const char *token, double seconds);
     X(a_poll_comes_no_later_than_the_expiry)                                                       \
     X(what_a_cancelled_request_has_acquired_is_released)                                           \
     X(a_holder_that_cancels_a_request_holds_on)                                                    \
+    X(a_release_that_nobody_awaits_outlives_its_connection)                                        \
     X(a_release_that_nobody_awaits_outlives_its_store)                                             \
     X(a_token_that_is_being_released_is_handed_over_to_nobody)                                     \
     X(a_child_asks_by_itself_for_what_is_on_its_way)                                               \

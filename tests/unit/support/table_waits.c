@@ -181,6 +181,20 @@ void a_release_that_nobody_awaits_outlives_its_store(void **state)
     }
 }
 
+/* Nor does it trust a session that has ended since: the row would stay for its TTL. */
+void a_release_that_nobody_awaits_outlives_its_connection(void **state)
+{
+    latch_lease *lease = table_lease_in(unit.store, "r");
+    latch_request release = unit_request(LATCH_RELEASE);
+
+    (void) state;
+    release.detach = true;
+    UNIT_CHECK(table_try(lease, LATCH_ACQUIRE, MINUTE) == LATCH_DONE);
+    SERVER.end_sessions();
+    UNIT_CHECK(unit_run_request(lease, release) == LATCH_DONE);
+    UNIT_AWAIT(table_count("1 = 1") == 0);
+}
+
 /* Else it would be in a key, by which another process acquires, while the release is under way. */
 void a_token_that_is_being_released_is_handed_over_to_nobody(void **state)
 {

@@ -288,8 +288,8 @@ latch_status latch_table_begin(latch_op *op)
     if (status != LATCH_DONE) {
         return status;
     }
-    if (op->request.detach && store->session->stage == SQL_CONNECTED
-        && latch_sql_session_is_idle(store->session) && !latch_table_is_to_be_found(store)) {
+    if (op->request.detach && latch_sql_session_is_idle(store->session)
+        && latch_sql_session_is_alive(store->session) && !latch_table_is_to_be_found(store)) {
         table_release_for_nobody(op->lease, now_ns);
         return LATCH_DONE;
     }
